@@ -1,0 +1,142 @@
+//! What a kernel is to Rust: names, parameters and types, joined from the source, the compiler and the PTX.
+//!
+//! These are the values that signatures are made of. Reading them is the business of `signature`, drawing
+//! them that of `generate`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Place;
+
+/// The kernels of one source file and the types their parameters need.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signatures {
+    /// In the order of the PTX.
+    pub kernels: Vec<Kernel>,
+    /// Every struct that a parameter mentions, a field's struct before the struct that holds it.
+    pub structs: Vec<Struct>,
+}
+
+/// One entry of the PTX.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Name of the Rust method, unique in the module.
+    pub name: String,
+    /// The C++ name as the compiler knows it: `scale`, `ns::scale<float>`.
+    pub path: String,
+    /// The PTX symbol: `scale`, `_ZN2ns5scaleIfEEvPT_S1_i`.
+    pub entry: String,
+    /// Lines of the comment above the definition, markers removed.
+    pub docs: Vec<String>,
+    /// Where the source defines it (for a macro's kernel: where the macro is used).
+    pub place: Place,
+    /// In the order of the declaration, without the hidden one.
+    pub params: Vec<Param>,
+    /// What the declaration says about the launch.
+    pub bounds: Bounds,
+}
+
+/// Launch properties, from `.maxntid`, `.reqntid`, `.minnctapersm` and `.reqnctapercluster`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// `__launch_bounds__(N)`: the most threads a block may have.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`: the only block shape.
+    pub exact_block: Option<[u32; 3]>,
+    /// `__launch_bounds__(_, M)`: blocks meant to share a multiprocessor.
+    pub min_blocks: Option<u32>,
+    /// `__cluster_dims__`.
+    pub cluster: Option<[u32; 3]>,
+}
+
+/// One parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Param {
+    /// As the source names it; `param_2` where the source gives none. Not yet a Rust identifier.
+    pub name: String,
+    /// The type as the compiler prints it: `const float *`.
+    pub declared: String,
+    /// The type to Rust.
+    pub ty: ParamType,
+}
+
+/// How a parameter is passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ParamType {
+    /// By value.
+    Value(Type),
+    /// An address in device memory.
+    Pointer {
+        /// What lies there; `None` for `void`.
+        to: Option<Type>,
+        /// Whether the kernel may write it.
+        mutable: bool,
+    },
+}
+
+/// A type with a Rust counterpart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Type {
+    /// A number.
+    Scalar(Scalar),
+    /// A CUDA vector type by its C++ name: `float4`.
+    Vector(String),
+    /// A struct, by [`Struct::path`].
+    Struct(String),
+    /// `T[N]`, inside a struct.
+    Array(Box<Type>, u64),
+    /// A device address inside a struct or behind a pointer (`float **`): eight bytes.
+    Address,
+}
+
+/// Numbers that CUDA and Rust share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is its Rust type")]
+pub enum Scalar {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    I128,
+    U8,
+    U16,
+    U32,
+    U64,
+    U128,
+    F32,
+    F64,
+    /// `__half`.
+    F16,
+    /// `__nv_bfloat16`.
+    Bf16,
+    /// `__nv_fp8_e4m3`.
+    F8E4M3,
+    /// `__nv_fp8_e5m2`.
+    F8E5M2,
+}
+
+/// A struct passed by value or behind a pointer; its layout is the compiler's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Struct {
+    /// Name of the Rust struct, unique in the module.
+    pub name: String,
+    /// The C++ name: `ns::P`.
+    pub path: String,
+    /// `sizeof`, in bytes.
+    pub size: u64,
+    /// `alignof`, in bytes.
+    pub align: u64,
+    /// By offset; padding is not listed.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a [`Struct`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// As the source names it.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// `offsetof`, in bytes.
+    pub offset: u64,
+}

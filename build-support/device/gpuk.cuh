@@ -1,0 +1,129 @@
+// gpuk.cuh: checks whose failure is a value on the host.
+//
+//   GPUK_CHECK(i < n, "index {} of {}", i, n);     a failure is recorded and stops this thread
+//   GPUK_EXPECT(x == x, "NaN at {}", i);           a failure is recorded and the thread goes on
+//   GPUK_DEBUG_CHECK, GPUK_DEBUG_EXPECT            the same, and nothing at all unless GPUK_DEBUG_CHECKS is 1
+//
+// The message is optional. Each {} takes one value: bool, char, an integer, float, double, or a type that
+// converts to float (half); eight at most. Strings and formats never reach the device.
+#pragma once
+
+#ifndef GPUK_DEBUG_CHECKS
+#define GPUK_DEBUG_CHECKS 0
+#endif
+
+#if defined(__CUDA_ARCH__)
+
+// Never defined: gpuk replaces each call in the PTX. A link error that names it means that the PTX did not
+// go through gpuk.
+extern "C" __device__ void __gpuk_fail(const char *site, unsigned long long types, unsigned long long v0,
+                                       unsigned long long v1, unsigned long long v2, unsigned long long v3,
+                                       unsigned long long v4, unsigned long long v5, unsigned long long v6,
+                                       unsigned long long v7);
+
+namespace gpuk {
+namespace detail {
+
+// Codes of gpuk-device's ValueType.
+template <class T> struct value;
+#define GPUK_DETAIL_INTEGER(type, type_code)                                                                 \
+    template <> struct value<type> {                                                                         \
+        static constexpr unsigned long long code = type_code;                                                \
+        static __device__ __forceinline__ unsigned long long bits(type v) {                                  \
+            return static_cast<unsigned long long>(static_cast<long long>(v));                               \
+        }                                                                                                    \
+    };
+GPUK_DETAIL_INTEGER(bool, 1)
+GPUK_DETAIL_INTEGER(char, 2)
+GPUK_DETAIL_INTEGER(signed char, 3)
+GPUK_DETAIL_INTEGER(short, 4)
+GPUK_DETAIL_INTEGER(int, 5)
+GPUK_DETAIL_INTEGER(long, sizeof(long) == 8 ? 6 : 5)
+GPUK_DETAIL_INTEGER(long long, 6)
+GPUK_DETAIL_INTEGER(unsigned char, 7)
+GPUK_DETAIL_INTEGER(unsigned short, 8)
+GPUK_DETAIL_INTEGER(unsigned int, 9)
+GPUK_DETAIL_INTEGER(unsigned long, sizeof(long) == 8 ? 10 : 9)
+GPUK_DETAIL_INTEGER(unsigned long long, 10)
+#undef GPUK_DETAIL_INTEGER
+
+template <> struct value<float> {
+    static constexpr unsigned long long code = 11;
+    static __device__ __forceinline__ unsigned long long bits(float v) {
+        return static_cast<unsigned long long>(__float_as_uint(v));
+    }
+};
+template <> struct value<double> {
+    static constexpr unsigned long long code = 12;
+    static __device__ __forceinline__ unsigned long long bits(double v) {
+        return static_cast<unsigned long long>(__double_as_longlong(v));
+    }
+};
+
+template <class T> struct is_pointer { static constexpr bool yes = false; };
+template <class T> struct is_pointer<T *> { static constexpr bool yes = true; };
+
+// An enumeration is its number; anything else is captured as a float, to which half types convert exactly.
+template <class T, bool is_enum> struct other {
+    static constexpr unsigned long long code = 6;
+    static __device__ __forceinline__ unsigned long long bits(T v) {
+        return static_cast<unsigned long long>(static_cast<long long>(v));
+    }
+};
+template <class T> struct other<T, false> {
+    static_assert(!is_pointer<T>::yes, "gpuk: a pointer or string means nothing on the host; capture a number");
+    static_assert(sizeof(T) <= 4, "gpuk: a check captures numbers; cast this value to one");
+    static constexpr unsigned long long code = 11;
+    static __device__ __forceinline__ unsigned long long bits(T v) {
+        return value<float>::bits(static_cast<float>(v));
+    }
+};
+template <class T> struct value : other<T, __is_enum(T)> {};
+
+template <class T> __device__ __forceinline__ unsigned long long bits(T v) { return value<T>::bits(v); }
+
+__device__ __forceinline__ void fail(const char *site) { __gpuk_fail(site, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
+
+template <class... T> struct types { static constexpr unsigned long long all = 0; };
+template <class First, class... Rest> struct types<First, Rest...> {
+    static constexpr unsigned long long all = value<First>::code | types<Rest...>::all << 4;
+};
+
+template <class... T> __device__ __forceinline__ void fail(const char *site, const char *, T... v) {
+    static_assert(sizeof...(T) <= 8, "gpuk: a check captures at most eight values");
+    const unsigned long long b[] = {bits(v)..., 0, 0, 0, 0, 0, 0, 0, 0};
+    __gpuk_fail(site, types<T...>::all, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+}
+
+} // namespace detail
+} // namespace gpuk
+
+#define GPUK_DETAIL_STRING_(x) #x
+#define GPUK_DETAIL_STRING(x) GPUK_DETAIL_STRING_(x)
+#define GPUK_DETAIL_FIRST(first, ...) first
+#define GPUK_DETAIL_SITE(kind, cond, ...)                                                                    \
+    kind "\x1f" __FILE__ "\x1f" GPUK_DETAIL_STRING(__LINE__) "\x1f" cond "\x1f" GPUK_DETAIL_FIRST(__VA_ARGS__, "")
+#define GPUK_DETAIL_CHECK(kind, cond, ...)                                                                   \
+    do {                                                                                                     \
+        if (!(cond)) ::gpuk::detail::fail(GPUK_DETAIL_SITE(kind, #cond, ##__VA_ARGS__), ##__VA_ARGS__);      \
+    } while (0)
+
+#else // the host pass sees the conditions, so that names are used, and checks nothing
+
+#define GPUK_DETAIL_CHECK(kind, cond, ...)                                                                   \
+    do {                                                                                                     \
+        if (false) { (void)(cond); }                                                                         \
+    } while (0)
+
+#endif
+
+#define GPUK_CHECK(cond, ...) GPUK_DETAIL_CHECK("check", cond, ##__VA_ARGS__)
+#define GPUK_EXPECT(cond, ...) GPUK_DETAIL_CHECK("expect", cond, ##__VA_ARGS__)
+
+#if GPUK_DEBUG_CHECKS
+#define GPUK_DEBUG_CHECK(cond, ...) GPUK_DETAIL_CHECK("debug_check", cond, ##__VA_ARGS__)
+#define GPUK_DEBUG_EXPECT(cond, ...) GPUK_DETAIL_CHECK("debug_expect", cond, ##__VA_ARGS__)
+#else
+#define GPUK_DEBUG_CHECK(...) ((void)0)
+#define GPUK_DEBUG_EXPECT(...) ((void)0)
+#endif

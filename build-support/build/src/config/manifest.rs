@@ -1,0 +1,121 @@
+//! Finds the two tables: the package's manifest and the manifest of its workspace.
+
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::Config;
+use super::read::Reader;
+use crate::diagnostic::Diagnostic;
+use crate::fs;
+
+/// What a manifest says that concerns gpuk.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// The package's name; empty in a virtual workspace.
+    pub name: String,
+    /// The manifest itself.
+    pub path: PathBuf,
+    /// Every manifest that was read.
+    pub read: Vec<PathBuf>,
+    /// The configuration.
+    pub config: Config,
+}
+
+/// A manifest that could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] fs::FsError),
+    /// It is not TOML.
+    #[error("`{}` is not valid TOML\n{source}", path.display())]
+    Syntax {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong where.
+        source: Box<toml::de::Error>,
+    },
+}
+
+impl Manifest {
+    /// Reads a package's manifest and its workspace's; what is wrong in them goes to `findings`.
+    ///
+    /// # Errors
+    /// A manifest cannot be read or is not TOML.
+    pub fn read(path: &Path, findings: &mut Vec<Diagnostic>) -> Result<Self, ManifestError> {
+        let text = fs::read_to_string(path)?;
+        let document = parse(&text, path)?;
+        let package = table(&document, &["package"]);
+        let name = package
+            .and_then(|package| package.get("name")?.get_ref().as_str())
+            .unwrap_or_default()
+            .to_owned();
+        let mut config = Config::default();
+        let mut read = vec![path.to_owned()];
+        let workspace = match table(&document, &["workspace"]) {
+            Some(_) => Some((path.to_owned(), text.clone())),
+            None => workspace_of(path, package)?,
+        };
+        if let Some((workspace, text)) = workspace {
+            let document = parse(&text, &workspace)?;
+            if let Some(metadata) = table(&document, &["workspace", "metadata", "gpuk"]) {
+                Reader::new(&workspace, &text, findings).table(metadata, &mut config);
+            }
+            if workspace != path {
+                read.push(workspace);
+            }
+        }
+        if let Some(metadata) = table(&document, &["package", "metadata", "gpuk"]) {
+            Reader::new(path, &text, findings).table(metadata, &mut config);
+        }
+        Ok(Self {
+            name,
+            path: path.to_owned(),
+            read,
+            config,
+        })
+    }
+}
+
+fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, ManifestError> {
+    let document = DeTable::parse(text).map_err(|source| ManifestError::Syntax {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    Ok(document.into_inner())
+}
+
+fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable<'t>> {
+    path.iter()
+        .try_fold(document, |table, key| match table.get(*key)?.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => None,
+        })
+}
+
+/// The workspace that a package names, or the nearest manifest above that has a `[workspace]`.
+fn workspace_of(
+    manifest: &Path,
+    package: Option<&DeTable<'_>>,
+) -> Result<Option<(PathBuf, String)>, ManifestError> {
+    let Some(folder) = manifest.parent() else {
+        return Ok(None);
+    };
+    if let Some(named) = package.and_then(|package| package.get("workspace")?.get_ref().as_str()) {
+        let path = folder.join(named).join("Cargo.toml");
+        let text = fs::read_to_string(&path)?;
+        return Ok(Some((path, text)));
+    }
+    for folder in folder.ancestors().skip(1) {
+        let path = folder.join("Cargo.toml");
+        if !path.is_file() {
+            continue;
+        }
+        let text = fs::read_to_string(&path)?;
+        if table(&parse(&text, &path)?, &["workspace"]).is_some() {
+            return Ok(Some((path, text)));
+        }
+    }
+    Ok(None)
+}

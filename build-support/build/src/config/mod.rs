@@ -1,0 +1,294 @@
+//! The configuration: what a package's manifest, the workspace's and the environment say.
+//!
+//! `[package.metadata.gpuk]` over `[workspace.metadata.gpuk]` over the defaults here; the environment and
+//! the command line go over all of them. `manifest` finds the tables, `read` takes values out of them;
+//! neither touches the kernels.
+
+mod manifest;
+mod nearest;
+mod read;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use manifest::{Manifest, ManifestError};
+
+/// Everything that can be set, with its defaults filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    /// `kernels`: patterns of the sources, relative to the package.
+    pub kernels: Vec<Pattern>,
+    /// `exclude`: patterns of files that are not sources of their own.
+    pub exclude: Vec<Pattern>,
+    /// `archs`: what to compile for, lowest first.
+    pub archs: Vec<Arch>,
+    /// `include`: folders for `#include`, relative to the package.
+    pub include: Vec<PathBuf>,
+    /// `flags`: passed on to nvcc.
+    pub flags: Vec<String>,
+    /// `cuda`: the toolkit's version, `major.minor`.
+    pub cuda: Option<String>,
+    /// `toolkit`: a toolkit's folder.
+    pub toolkit: Option<PathBuf>,
+    /// `host-compiler`: the C++ compiler that nvcc works with.
+    pub host_compiler: Option<PathBuf>,
+    /// `checks`: what becomes of a check.
+    pub checks: CheckMode,
+    /// `debug-checks`: whether debug checks exist; follows the profile's debug assertions if not set.
+    pub debug_checks: Option<bool>,
+    /// `kernel.NAME.checks`: a kernel's own mode.
+    pub kernel: BTreeMap<String, CheckMode>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let patterns = [
+            "kernels/**/*.cu",
+            "kernels/**/*.ptx",
+            "src/**/*.cu",
+            "src/**/*.ptx",
+        ];
+        Self {
+            kernels: patterns.map(Pattern::assumed).to_vec(),
+            exclude: Vec::new(),
+            archs: vec![Arch::DEFAULT],
+            include: Vec::new(),
+            flags: Vec::new(),
+            cuda: None,
+            toolkit: None,
+            host_compiler: None,
+            checks: CheckMode::Functional,
+            debug_checks: None,
+            kernel: BTreeMap::new(),
+        }
+    }
+}
+
+/// A pattern of files: `*` and `?` within a path's component, `**` over any number of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// As written.
+    pub text: String,
+    /// Whether a user wrote it; one that matches nothing is then worth a warning.
+    pub written: bool,
+}
+
+impl Pattern {
+    fn assumed(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            written: false,
+        }
+    }
+
+    /// Whether a path, its components joined by `/`, matches.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        let pattern: Vec<_> = self.text.split('/').filter(|part| *part != ".").collect();
+        let path: Vec<_> = path.split('/').collect();
+        components_match(&pattern, &path)
+    }
+}
+
+fn components_match(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), _) => {
+            (0..=path.len()).any(|skipped| components_match(rest, &path[skipped..]))
+        }
+        (Some((first, pattern)), Some((name, path))) => {
+            component_matches(first.as_bytes(), name.as_bytes()) && components_match(pattern, path)
+        }
+        _ => false,
+    }
+}
+
+/// `*` and `?` in one component, without backtracking further than the last star.
+fn component_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    p = at + 1;
+                    n = taken + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}
+
+/// What becomes of a failed check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckMode {
+    /// It comes back as a value.
+    Functional,
+    /// It ends the context, as the driver's own `assert` does.
+    Trap,
+    /// Checks may not exist.
+    Off,
+}
+
+impl FromStr for CheckMode {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "functional" => Ok(Self::Functional),
+            "trap" => Ok(Self::Trap),
+            "off" => Ok(Self::Off),
+            _ => Err("`functional`, `trap` or `off`"),
+        }
+    }
+}
+
+/// An architecture to compile for: `80`, `90a`, `100f`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Arch {
+    number: u16,
+    suffix: Option<Suffix>,
+}
+
+/// Code for an exact architecture (`a`) or its family (`f`); never implied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Suffix {
+    Family,
+    Exact,
+}
+
+impl Arch {
+    /// What is compiled for where nothing is said: Ampere; newer devices take its PTX.
+    pub const DEFAULT: Self = Self {
+        number: 80,
+        suffix: None,
+    };
+
+    /// `sm_90a`, as ptxas takes it.
+    #[must_use]
+    pub fn sm(self) -> String {
+        format!("sm_{self}")
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.number)?;
+        f.write_str(match self.suffix {
+            None => "",
+            Some(Suffix::Family) => "f",
+            Some(Suffix::Exact) => "a",
+        })
+    }
+}
+
+impl FromStr for Arch {
+    type Err = &'static str;
+
+    /// Takes `80`, `8.0`, `sm_80`, `compute_80`, and the suffixes `a` and `f`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "an architecture such as `80`, `sm_90` or `90a`";
+        let text = text.trim();
+        let text = text
+            .strip_prefix("sm_")
+            .or_else(|| text.strip_prefix("compute_"))
+            .unwrap_or(text);
+        let (digits, suffix) = match text.strip_suffix('a') {
+            Some(digits) => (digits, Some(Suffix::Exact)),
+            None => match text.strip_suffix('f') {
+                Some(digits) => (digits, Some(Suffix::Family)),
+                None => (text, None),
+            },
+        };
+        let digits = match digits.split_once('.') {
+            Some((major, minor)) if minor.len() == 1 => format!("{major}{minor}"),
+            Some(_) => return Err(EXPECTED),
+            None => digits.to_owned(),
+        };
+        let number: u16 = digits.parse().map_err(|_| EXPECTED)?;
+        if !(20..1000).contains(&number) {
+            return Err(EXPECTED);
+        }
+        Ok(Self { number, suffix })
+    }
+}
+
+impl From<Arch> for String {
+    fn from(arch: Arch) -> Self {
+        arch.to_string()
+    }
+}
+
+impl TryFrom<String> for Arch {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_components() {
+        let yes = [
+            ("kernels/**/*.cu", "kernels/a.cu"),
+            ("kernels/**/*.cu", "kernels/x/y/a.cu"),
+            ("./kernels/*.cu", "kernels/a.cu"),
+            ("**/moe_*.cu", "src/moe/moe_gguf.cu"),
+            ("a?c.cu", "abc.cu"),
+            ("a*b*c", "aXbYbc"),
+            ("../shared/*.cu", "../shared/k.cu"),
+        ];
+        for (pattern, path) in yes {
+            assert!(Pattern::assumed(pattern).matches(path), "{pattern} {path}");
+        }
+        let no = [
+            ("kernels/*.cu", "kernels/x/a.cu"),
+            ("*.cu", "a.cuh"),
+            ("a?c.cu", "ac.cu"),
+            ("**/*.cu", "a.ptx"),
+        ];
+        for (pattern, path) in no {
+            assert!(!Pattern::assumed(pattern).matches(path), "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn architectures_keep_only_written_suffixes() {
+        for (text, shown) in [
+            ("80", "80"),
+            ("sm_90", "90"),
+            ("compute_90a", "90a"),
+            ("8.9", "89"),
+            ("100f", "100f"),
+            ("12.0a", "120a"),
+        ] {
+            assert_eq!(
+                text.parse::<Arch>().map(|arch| arch.to_string()),
+                Ok(shown.to_owned())
+            );
+        }
+        for text in ["", "sm_", "9", "80b", "8.10", "native", "80 90", "-1"] {
+            assert!(text.parse::<Arch>().is_err(), "{text}");
+        }
+    }
+}

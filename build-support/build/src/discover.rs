@@ -1,0 +1,224 @@
+//! Finds the kernel sources of a package by its patterns.
+//!
+//! The result depends on the files alone: sorted, links not followed, `.gitignore` not asked. Folders of
+//! other packages, hidden folders and cargo's own (`CACHEDIR.TAG`) are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::config::Pattern;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fs::FsError;
+use crate::package::Package;
+
+/// A file that is to be a module of kernels.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelSource {
+    /// Relative to the package's folder.
+    pub path: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+}
+
+/// What a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Language {
+    /// CUDA C++, `.cu`.
+    Cuda,
+    /// PTX, `.ptx`.
+    Ptx,
+}
+
+impl Language {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "cu" => Some(Self::Cuda),
+            "ptx" => Some(Self::Ptx),
+            _ => None,
+        }
+    }
+}
+
+/// The sources of a package, and the folders that were searched for them.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// Sorted by path.
+    pub files: Vec<KernelSource>,
+    /// Where a new file would be found; these exist.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Finds the sources; a written pattern that matches nothing is a finding.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sources, FsError> {
+    let mut found = BTreeMap::new();
+    let mut folders = BTreeSet::new();
+    let excluded = |path: &str| package.config.exclude.iter().any(|p| p.matches(path));
+    for pattern in &package.config.kernels {
+        let base = literal_folder(pattern);
+        let start = package.root.join(&base);
+        let mut matched = false;
+        if start.is_dir() {
+            folders.insert(base.clone());
+            let walk = WalkDir::new(&start).sort_by_file_name().into_iter();
+            for entry in walk.filter_entry(belongs) {
+                let entry = entry.map_err(|error| walk_error(error, &start))?;
+                let Ok(below) = entry.path().strip_prefix(&start) else {
+                    continue;
+                };
+                let path = base.join(below);
+                let shown = slashed(&path);
+                if !entry.file_type().is_file() || !pattern.matches(&shown) {
+                    continue;
+                }
+                matched = true;
+                if let Some(language) = Language::of(&path)
+                    && !excluded(&shown)
+                {
+                    found.insert(path, language);
+                }
+            }
+        }
+        if !matched && pattern.written {
+            findings.push(unused(pattern, package));
+        }
+    }
+    let files = found.into_iter();
+    Ok(Sources {
+        files: files
+            .map(|(path, language)| KernelSource { path, language })
+            .collect(),
+        folders: folders.into_iter().collect(),
+    })
+}
+
+/// The components of a pattern before the first wildcard: where a search starts.
+fn literal_folder(pattern: &Pattern) -> PathBuf {
+    let mut parts: Vec<_> = pattern.text.split('/').collect();
+    parts.pop();
+    let literal = parts.iter().take_while(|part| !part.contains(['*', '?']));
+    literal.filter(|part| **part != ".").collect()
+}
+
+fn belongs(entry: &DirEntry) -> bool {
+    if entry.depth() == 0 || !entry.file_type().is_dir() {
+        return true;
+    }
+    let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+    let foreign = |name| entry.path().join(name).exists();
+    !hidden && !foreign("Cargo.toml") && !foreign("CACHEDIR.TAG")
+}
+
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .components()
+        .map(|part| match part {
+            Component::ParentDir => "..".into(),
+            part => part.as_os_str().to_string_lossy(),
+        })
+        .collect();
+    parts.join("/")
+}
+
+fn walk_error(error: walkdir::Error, start: &Path) -> FsError {
+    FsError {
+        action: "search",
+        path: error.path().unwrap_or(start).to_owned(),
+        source: error.into(),
+    }
+}
+
+fn unused(pattern: &Pattern, package: &Package) -> Diagnostic {
+    let text = &pattern.text;
+    let message = format!(
+        "the pattern `{text}` of package `{}` matches no file",
+        package.name
+    );
+    Diagnostic::warning(Code::UNUSED_PATTERN, message)
+        .help("a pattern is relative to the package's folder; `**` stands for any folders")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn package(root: &Path, kernels: &[&str], exclude: &[&str]) -> Package {
+        let pattern = |text: &&str| Pattern {
+            text: (*text).to_owned(),
+            written: true,
+        };
+        let mut config = Config::default();
+        if !kernels.is_empty() {
+            config.kernels = kernels.iter().map(pattern).collect();
+        }
+        config.exclude = exclude.iter().map(pattern).collect();
+        Package {
+            name: "p".to_owned(),
+            root: root.to_owned(),
+            manifests: vec![],
+            config,
+            debug_assertions: true,
+            out: root.join("out"),
+        }
+    }
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        root
+    }
+
+    fn found(root: &Path, kernels: &[&str], exclude: &[&str]) -> (Vec<String>, usize) {
+        let mut findings = Vec::new();
+        let sources = discover(&package(root, kernels, exclude), &mut findings).unwrap();
+        let names = sources.files.iter().map(|file| slashed(&file.path));
+        (names.collect(), findings.len())
+    }
+
+    #[test]
+    fn defaults_find_kernels_and_src_but_no_other_package() {
+        let root = tree(&[
+            "kernels/b.cu",
+            "kernels/a b/ü.cu",
+            "kernels/a.cuh",
+            "kernels/x.ptx",
+            "src/deep/er/k.cu",
+            "src/.hidden/k.cu",
+            "kernels/other/Cargo.toml",
+            "kernels/other/k.cu",
+            "target/k.cu",
+            "top.cu",
+        ]);
+        let expected = [
+            "kernels/a b/ü.cu",
+            "kernels/b.cu",
+            "kernels/x.ptx",
+            "src/deep/er/k.cu",
+        ];
+        assert_eq!(
+            found(root.path(), &[], &[]),
+            (expected.map(String::from).to_vec(), 0)
+        );
+    }
+
+    #[test]
+    fn exclusion_wins_and_an_idle_pattern_is_said() {
+        let root = tree(&["k/a.cu", "k/moe_b.cu", "lib/c.cu"]);
+        let (names, findings) = found(
+            &root.path().join("k"),
+            &["*.cu", "../lib/*.cu", "no/*.cu"],
+            &["moe_*.cu"],
+        );
+        assert_eq!(names, ["../lib/c.cu", "a.cu"]);
+        assert_eq!(findings, 1);
+    }
+}

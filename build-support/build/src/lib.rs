@@ -2,6 +2,7 @@
 
 pub mod code;
 pub mod config;
+pub mod ctype;
 pub mod diagnostic;
 pub mod discover;
 pub mod fs;
@@ -10,3 +11,4 @@ mod message;
 pub mod package;
 pub mod render;
 pub mod run;
+pub mod source;

@@ -1,0 +1,297 @@
+//! Bodies of structs, classes, unions and enums.
+
+use super::cursor::Tokens;
+use super::declarator::{before_default, further_name_at, is_inner_declarator, name_at};
+use super::lexer::Token;
+use super::parser::{Header, Parser};
+use super::{DeclaredField, DeclaredType, Obstacle, TypeKind};
+
+/// A class head: what stands before the body.
+struct Head {
+    kind: TypeKind,
+    /// The position of `struct`, `class`, `union` or `enum`.
+    key: usize,
+    /// As written; empty for an unnamed one.
+    path: Vec<String>,
+    name_at: usize,
+    base: Option<(usize, usize)>,
+    specialization: bool,
+    open: usize,
+}
+
+/// A class definition in a declaration.
+struct Definition {
+    /// The position after the body.
+    declarators: usize,
+    /// The position after the declaration.
+    end: usize,
+    /// Whether it is a struct or union without a name.
+    anonymous: bool,
+}
+
+impl Parser<'_, '_> {
+    /// Reads a declaration that defines a class or an enum, and gives the position after it.
+    pub(super) fn class(&mut self, from: usize, header: &Header) -> Option<usize> {
+        self.definition(from, header, true)
+            .map(|definition| definition.end)
+    }
+
+    fn definition(&mut self, from: usize, header: &Header, public: bool) -> Option<Definition> {
+        let tokens = self.tokens;
+        let mut key = from;
+        while matches!(
+            tokens.text(key),
+            "typedef"
+                | "static"
+                | "const"
+                | "constexpr"
+                | "extern"
+                | "inline"
+                | "volatile"
+                | "mutable"
+        ) || tokens.after_attribute(key).is_some()
+        {
+            key = tokens.after_attribute(key).unwrap_or(key + 1);
+        }
+        let mut head = self.head(key)?;
+        let body_end = tokens.after_group(head.open);
+        let extent = self.extent(body_end);
+        let definition = Definition {
+            declarators: body_end,
+            end: extent.end,
+            anonymous: head.path.is_empty() && head.kind != TypeKind::Enum,
+        };
+        if tokens.is(from, "typedef") {
+            self.typedef_names(body_end, extent.head_end, &mut head);
+        }
+        let Some(name) = head.path.pop() else {
+            return Some(definition);
+        };
+        let mut scope = self.scope.clone();
+        scope.append(&mut head.path);
+        let mut declared = DeclaredType {
+            scope,
+            name: name.clone(),
+            kind: head.kind,
+            template: header.clone(),
+            fields: Vec::new(),
+            obstacle: match head.kind {
+                TypeKind::Union => Some(Obstacle::Union),
+                _ if head.specialization => Some(Obstacle::Specialization),
+                _ => head.base.map(|_| Obstacle::Base),
+            },
+            public,
+            words: head
+                .base
+                .map_or_else(Vec::new, |(from, to)| self.words(from, to)),
+            place: self.place(head.name_at),
+        };
+        if head.kind != TypeKind::Enum {
+            let outer = std::mem::replace(&mut self.scope, declared.scope.clone());
+            self.scope.push(name);
+            self.members(&head, body_end, &mut declared, header);
+            self.scope = outer;
+        }
+        self.out.types.push(declared);
+        Some(definition)
+    }
+
+    /// The names after the body of a `typedef struct {…} P, *PP;`.
+    fn typedef_names(&mut self, from: usize, to: usize, head: &mut Head) {
+        let plain = Tokens(&self.tokens.0[from..to]).without_attributes();
+        for declarator in Tokens(&plain).split_commas() {
+            let Some(name) = further_name_at(declarator).map(|at| declarator[at].text) else {
+                continue;
+            };
+            match head.path.last() {
+                Some(own) => self
+                    .out
+                    .aliases
+                    .entry(name.to_owned())
+                    .or_default()
+                    .push(own.clone()),
+                None if declarator.len() == 1 => head.path.push(name.to_owned()),
+                None => {}
+            }
+        }
+    }
+
+    fn head(&self, key: usize) -> Option<Head> {
+        let tokens = self.tokens;
+        let kind = match tokens.text(key) {
+            "struct" | "class" => TypeKind::Struct,
+            "union" => TypeKind::Union,
+            "enum" => TypeKind::Enum,
+            _ => return None,
+        };
+        let mut at = key + 1;
+        if kind == TypeKind::Enum && matches!(tokens.text(at), "class" | "struct") {
+            at += 1;
+        }
+        at = tokens.after_attributes(at);
+        let mut head = Head {
+            kind,
+            key,
+            path: Vec::new(),
+            name_at: key,
+            base: None,
+            specialization: false,
+            open: 0,
+        };
+        loop {
+            match tokens.text(at) {
+                "{" => {
+                    head.open = at;
+                    return Some(head);
+                }
+                ":" => {
+                    let open = self.body_after(at + 1)?;
+                    head.base = Some((at + 1, open)).filter(|_| kind != TypeKind::Enum);
+                    head.open = open;
+                    return Some(head);
+                }
+                "::" | "final" => at += 1,
+                "<" => {
+                    head.specialization = true;
+                    at = tokens.after_angles(at)?;
+                }
+                _ if tokens.after_attribute(at).is_some() => at = tokens.after_attributes(at),
+                // Two words in a row: a variable or a function of the type.
+                word if tokens.is_word(at) && (head.path.is_empty() || tokens.is(at - 1, "::")) => {
+                    head.path.push(word.to_owned());
+                    head.name_at = at;
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// The `{` after base classes or an enum's type.
+    fn body_after(&self, mut at: usize) -> Option<usize> {
+        loop {
+            match self.tokens.text(at) {
+                "{" => return Some(at),
+                "" | ";" | "}" | ")" => return None,
+                "<" => at = self.tokens.after_angles(at)?,
+                "(" => at = self.tokens.after_group(at),
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn members(&mut self, head: &Head, body_end: usize, into: &mut DeclaredType, header: &Header) {
+        let tokens = self.tokens;
+        let mut public = !tokens.is(head.key, "class");
+        let mut at = head.open + 1;
+        while at + 1 < body_end {
+            let start = at;
+            at = match tokens.text(at) {
+                ";" => at + 1,
+                "public" | "private" | "protected" if tokens.is(at + 1, ":") => {
+                    public = tokens.is(at, "public");
+                    at + 2
+                }
+                "using" | "typedef" | "friend" | "static_assert" | "static" => {
+                    self.other_member(at, header, public)
+                }
+                "template" => self.member_template(at, header, public),
+                _ => self.member(at, into, header, public),
+            }
+            .max(start + 1);
+        }
+    }
+
+    /// A member that is no field, though it may define a type.
+    fn other_member(&mut self, at: usize, header: &Header, public: bool) -> usize {
+        match self.definition(at, header, public) {
+            Some(definition) => definition.end,
+            None => self.extent(at).end,
+        }
+    }
+
+    fn member_template(&mut self, at: usize, header: &Header, public: bool) -> usize {
+        let (own, next) = self.header(at);
+        let mut all = header.clone().unwrap_or_default();
+        all.extend(own.unwrap_or_default());
+        self.other_member(next.max(at + 1), &Some(all), public)
+    }
+
+    fn member(
+        &mut self,
+        at: usize,
+        into: &mut DeclaredType,
+        header: &Header,
+        public: bool,
+    ) -> usize {
+        if let Some(definition) = self.definition(at, header, public) {
+            let named = self.fields(definition.declarators, definition.end, into, public, true);
+            if definition.anonymous && named == 0 {
+                into.obstacle.get_or_insert(Obstacle::AnonymousMember);
+            }
+            return definition.end;
+        }
+        let extent = self.extent(at);
+        if extent.call.is_none() && !self.is_operator(at, extent.head_end) {
+            self.fields(at, extent.end, into, public, false);
+            into.words.extend(self.words(at, extent.head_end));
+        }
+        extent.end
+    }
+
+    fn is_operator(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|at| matches!(self.tokens.text(at), "operator" | "~"))
+    }
+
+    /// Reads the fields declared between two positions; gives how many.
+    fn fields(
+        &self,
+        from: usize,
+        end: usize,
+        into: &mut DeclaredType,
+        public: bool,
+        bare: bool,
+    ) -> usize {
+        let mut count = 0;
+        let end = end.saturating_sub(1).max(from);
+        for (nth, part) in Tokens(&self.tokens.0[from..end])
+            .split_commas()
+            .into_iter()
+            .enumerate()
+        {
+            let plain = Tokens(before_default(part)).without_attributes();
+            let bit_field = Self::bit_field(&plain);
+            let until = bit_field.unwrap_or(plain.len());
+            let name = if nth == 0 && !bare {
+                name_at(&plain[..until])
+            } else {
+                further_name_at(&plain[..until])
+            };
+            if bit_field.is_some() {
+                into.obstacle.get_or_insert(Obstacle::BitField);
+            }
+            if let Some(name) = name {
+                count += 1;
+                into.fields.push(DeclaredField {
+                    name: plain[name].text.to_owned(),
+                    public,
+                });
+            }
+        }
+        count
+    }
+
+    /// The `:` of a bit-field.
+    fn bit_field(plain: &[Token<'_>]) -> Option<usize> {
+        let all = Tokens(plain);
+        let mut at = 0;
+        while at < plain.len() {
+            match all.text(at) {
+                ":" => return Some(at),
+                "(" if !is_inner_declarator(all, at) => at = all.after_group(at),
+                _ => at += 1,
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,199 @@
+//! What the compiler read: kernels, structs and files of a preprocessed text.
+//!
+//! The text is the device pass of `nvcc -E`, so macros and headers are resolved and every kernel that the
+//! compiler will see is there. Types are not decided here: those are the compiler's to say (`probe`).
+
+mod class;
+mod cursor;
+mod declarator;
+pub mod docs;
+mod lexer;
+mod parser;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::diagnostic::Place;
+
+/// Everything read from one preprocessed text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declarations {
+    /// Kernels, forward declarations included, in the order of the text.
+    pub kernels: Vec<DeclaredKernel>,
+    /// `template __global__ void scale<float>(…);`
+    pub instantiations: Vec<DeclaredInstance>,
+    /// Structs, classes, unions and enums with a body.
+    pub types: Vec<DeclaredType>,
+    /// `typedef` and `using` names, with the words of what they stand for.
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// Every file that a line marker names, in the order of first mention.
+    pub files: Vec<PathBuf>,
+}
+
+impl Declarations {
+    /// Reads a preprocessed text. What is not understood is passed over.
+    pub fn read(text: &str) -> Self {
+        let lexed = lexer::lex(text);
+        let mut declarations = parser::parse(&lexed.tokens, &lexed.files);
+        declarations.files = lexed.files;
+        declarations
+    }
+}
+
+/// A `__global__` function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredKernel {
+    /// The namespaces around it, outermost first; `""` for an anonymous one.
+    pub scope: Vec<String>,
+    /// Its name without scope.
+    pub name: String,
+    /// Whether its symbol is its name.
+    pub c_linkage: bool,
+    /// Whether it is declared `static`.
+    pub is_static: bool,
+    /// Whether a body follows.
+    pub defined: bool,
+    /// The parameters of its template header, empty for an explicit specialization (`template<>`).
+    pub template: Option<Vec<TemplateParam>>,
+    /// Whether another function of the same name differs in its parameters, so that the name alone does not
+    /// say which is meant.
+    pub overloaded: bool,
+    /// Its parameters.
+    pub params: Vec<DeclaredParam>,
+    /// The line of its name.
+    pub place: Place,
+    /// The line where its declaration starts, in the same file.
+    pub first_line: u32,
+}
+
+impl DeclaredKernel {
+    /// The name with its scope, as C++ writes it from inside the file: `ns::scale`.
+    pub fn path(&self) -> String {
+        qualified(&self.scope, &self.name)
+    }
+}
+
+/// A parameter as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredParam {
+    /// `None` where it has none.
+    pub name: Option<String>,
+    /// Its type as written, without name, default and attributes, a space between any two tokens.
+    pub text: String,
+    /// Whether it is a parameter pack.
+    pub pack: bool,
+}
+
+/// A parameter of a template header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateParam {
+    /// `None` where it has none.
+    pub name: Option<String>,
+    /// What it stands for.
+    pub kind: TemplateKind,
+    /// Whether it is a pack.
+    pub pack: bool,
+}
+
+/// What a template parameter stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateKind {
+    /// A type.
+    Type,
+    /// A value.
+    Value,
+    /// A template.
+    Template,
+}
+
+/// An explicit instantiation of a kernel template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredInstance {
+    /// The namespaces around the instantiation itself.
+    pub scope: Vec<String>,
+    /// The template's name as written, without arguments: `ns::scale`.
+    pub name: String,
+    /// The template arguments as written; `None` where they are left to deduction.
+    pub args: Option<Vec<String>>,
+    /// Its parameters.
+    pub params: Vec<DeclaredParam>,
+    /// The line of its name.
+    pub place: Place,
+}
+
+/// A struct, class, union or enum with a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredType {
+    /// The namespaces and classes around it, outermost first; `""` for an anonymous namespace.
+    pub scope: Vec<String>,
+    /// Its name; that of its typedef where it has no other.
+    pub name: String,
+    /// What it is.
+    pub kind: TypeKind,
+    /// The parameters of its template header, or of that of a class around it.
+    pub template: Option<Vec<TemplateParam>>,
+    /// Its non-static data members, in order. Empty for an enum.
+    pub fields: Vec<DeclaredField>,
+    /// Why the fields do not tell the whole layout, if they do not.
+    pub obstacle: Option<Obstacle>,
+    /// Whether code outside the classes around it may name it.
+    pub public: bool,
+    /// The words in the types of its fields and bases.
+    pub words: Vec<String>,
+    /// The line of its name.
+    pub place: Place,
+}
+
+impl DeclaredType {
+    /// The name with its scope, as C++ writes it from inside the file: `ns::P`.
+    pub fn path(&self) -> String {
+        qualified(&self.scope, &self.name)
+    }
+}
+
+/// What a [`DeclaredType`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeKind {
+    /// `struct` or `class`.
+    Struct,
+    /// `union`.
+    Union,
+    /// `enum` or `enum class`.
+    Enum,
+}
+
+/// What in a struct's body has no named, addressable field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is a union.
+    Union,
+    /// It has an anonymous struct or union member.
+    AnonymousMember,
+    /// It has a bit-field.
+    BitField,
+    /// It has a base class.
+    Base,
+    /// It is an explicit or partial specialization of a template.
+    Specialization,
+}
+
+/// A non-static data member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredField {
+    /// Its name.
+    pub name: String,
+    /// Whether code outside the class may name it.
+    pub public: bool,
+}
+
+fn qualified(scope: &[String], name: &str) -> String {
+    let named = scope.iter().filter(|part| !part.is_empty());
+    let mut path = String::new();
+    for part in named {
+        path.push_str(part);
+        path.push_str("::");
+    }
+    path + name
+}

@@ -1,0 +1,513 @@
+//! Declarations at namespace scope.
+//!
+//! A declaration is found by its end (`;` or a body), whatever stands in it; only kernels, classes, aliases
+//! and names of functions are looked at more closely.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::cursor::{Tokens, joined};
+use super::declarator::{is_inner_declarator, is_type_word, params, template_params};
+use super::lexer::Token;
+use super::{Declarations, DeclaredInstance, DeclaredKernel, DeclaredParam, TemplateParam};
+use crate::diagnostic::Place;
+
+/// Reads the declarations of a file's tokens.
+pub(super) fn parse<'t>(tokens: &[Token<'t>], files: &[PathBuf]) -> Declarations {
+    let mut parser = Parser {
+        tokens: Tokens(tokens),
+        files,
+        scope: Vec::new(),
+        c_linkage: false,
+        out: Declarations::default(),
+        functions: HashMap::new(),
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        // A stray `}` ends no scope of ours: step over it.
+        at = parser.scope(at) + 1;
+    }
+    parser.mark_overloads();
+    parser.out
+}
+
+/// A template header: `None` outside templates, the parameters of all headers inside.
+pub(super) type Header = Option<Vec<TemplateParam>>;
+
+/// A function's parameters, and whether it is a template.
+struct Function<'a, 't> {
+    params: &'a [Token<'t>],
+    template: bool,
+}
+
+pub(super) struct Parser<'a, 't> {
+    pub(super) tokens: Tokens<'a, 't>,
+    files: &'a [PathBuf],
+    pub(super) scope: Vec<String>,
+    c_linkage: bool,
+    pub(super) out: Declarations,
+    functions: HashMap<&'t str, Vec<Function<'a, 't>>>,
+}
+
+/// How a declaration runs through the tokens.
+pub(super) struct Extent {
+    /// The parenthesis after the declared function's name.
+    pub(super) call: Option<usize>,
+    /// Where what is declared ends: its `;`, `=` or `{`.
+    pub(super) head_end: usize,
+    /// Whether `{` opens a function's body there.
+    pub(super) body: bool,
+    /// The position after the whole.
+    pub(super) end: usize,
+}
+
+impl<'a, 't> Parser<'a, 't> {
+    pub(super) fn place(&self, at: usize) -> Place {
+        let (file, line) = self
+            .tokens
+            .get(at)
+            .map_or((0, 0), |token| (token.file, token.line));
+        let file = self.files.get(file as usize).cloned().unwrap_or_default();
+        Place::line(file, line)
+    }
+
+    /// Reads declarations up to the `}` that closes the scope; gives its position.
+    fn scope(&mut self, mut at: usize) -> usize {
+        while at < self.tokens.0.len() && !self.tokens.is(at, "}") {
+            let next = self.statement(at);
+            at = next.max(at + 1);
+        }
+        at
+    }
+
+    fn statement(&mut self, at: usize) -> usize {
+        let tokens = self.tokens;
+        match tokens.text(at) {
+            ";" => at + 1,
+            "namespace" => self.namespace(at),
+            "inline" if tokens.is(at + 1, "namespace") => self.namespace(at + 1),
+            "extern" if tokens.text(at + 1).starts_with('"') => {
+                let outer = self.c_linkage;
+                self.c_linkage = tokens.is(at + 1, "\"C\"");
+                let end = if tokens.is(at + 2, "{") {
+                    self.scope(at + 3) + 1
+                } else {
+                    self.declaration(at, at + 2, None)
+                };
+                self.c_linkage = outer;
+                end
+            }
+            "extern" if tokens.is(at + 1, "template") => self.extent(at + 2).end,
+            "template" if tokens.is(at + 1, "<") => self.template(at),
+            "template" => self.instantiation(at),
+            "using" => self.using(at),
+            "{" => tokens.after_group(at),
+            _ => self.declaration(at, at, None),
+        }
+    }
+
+    fn namespace(&mut self, at: usize) -> usize {
+        let tokens = self.tokens;
+        let mut names = Vec::new();
+        let mut next = tokens.after_attributes(at + 1);
+        while tokens.is_word(next) || tokens.is(next, "::") {
+            match tokens.text(next) {
+                "::" | "inline" => next += 1,
+                _ if tokens.after_attribute(next).is_some() => next = tokens.after_attributes(next),
+                name => {
+                    names.push(name.to_owned());
+                    next += 1;
+                }
+            }
+        }
+        next = tokens.after_attributes(next);
+        if !tokens.is(next, "{") {
+            return self.extent(at).end;
+        }
+        if names.is_empty() {
+            names.push(String::new());
+        }
+        let depth = self.scope.len();
+        self.scope.append(&mut names);
+        let close = self.scope(next + 1);
+        self.scope.truncate(depth);
+        close + 1
+    }
+
+    fn template(&mut self, at: usize) -> usize {
+        match self.header(at) {
+            (header, next) if next > at => self.declaration(at, next, header),
+            _ => self.extent(at).end,
+        }
+    }
+
+    /// Reads `template<…>`, also several and with `requires`; gives the position after.
+    pub(super) fn header(&self, mut at: usize) -> (Header, usize) {
+        let tokens = self.tokens;
+        let mut header: Header = None;
+        while tokens.is(at, "template") && tokens.is(at + 1, "<") {
+            let Some(end) = tokens.after_angles(at + 1) else {
+                break;
+            };
+            let params = template_params(&tokens.0[at + 2..end - 1]);
+            header.get_or_insert_default().extend(params);
+            at = end;
+            if tokens.is(at, "requires") {
+                at = self.after_constraint(at + 1);
+            }
+        }
+        (header, at)
+    }
+
+    /// The position after a constraint: operands joined by `&&` and `||`.
+    fn after_constraint(&self, mut at: usize) -> usize {
+        let tokens = self.tokens;
+        loop {
+            while tokens.is(at, "!") {
+                at += 1;
+            }
+            if tokens.is(at, "(") {
+                at = tokens.after_group(at);
+            } else {
+                while tokens.is_word(at) || tokens.is(at, "::") {
+                    at += 1;
+                    if tokens.is(at, "<") {
+                        at = tokens.after_angles(at).unwrap_or(at + 1);
+                    }
+                    // Without a joint, the next word belongs to the declaration.
+                    if !tokens.is(at, "::") && !tokens.is(at - 1, "::") {
+                        break;
+                    }
+                }
+            }
+            if !matches!(tokens.text(at), "&&" | "||") {
+                return at;
+            }
+            at += 1;
+        }
+    }
+
+    fn using(&mut self, at: usize) -> usize {
+        let end = self.extent(at).end;
+        if self.tokens.is_word(at + 1) && self.tokens.is(at + 2, "=") {
+            self.alias(at + 1, at + 3, end);
+        }
+        end
+    }
+
+    /// Keeps what an alias stands for.
+    fn alias(&mut self, name: usize, from: usize, to: usize) {
+        let words = self.words(from, to);
+        let name = self.tokens.text(name).to_owned();
+        self.out.aliases.entry(name).or_default().extend(words);
+    }
+
+    pub(super) fn words(&self, from: usize, to: usize) -> Vec<String> {
+        (from..to)
+            .filter(|&at| self.tokens.is_word(at) && !is_type_word(self.tokens.text(at)))
+            .map(|at| self.tokens.text(at).to_owned())
+            .collect()
+    }
+
+    fn instantiation(&mut self, at: usize) -> usize {
+        let extent = self.extent(at + 1);
+        let head = Tokens(&self.tokens.0[at..extent.head_end]);
+        let Some(call) = extent.call.filter(|_| head.mark_kernel()) else {
+            return extent.end;
+        };
+        let Some(name) = self.function_name(at, call) else {
+            return extent.end;
+        };
+        self.out.instantiations.push(DeclaredInstance {
+            scope: self.scope.clone(),
+            name: name.path.join("::"),
+            args: name.args.map(|(from, to)| {
+                let parts = Tokens(&self.tokens.0[from..to]).split_commas();
+                parts.into_iter().map(joined).collect()
+            }),
+            params: self.params_at(call),
+            place: self.place(name.at),
+        });
+        extent.end
+    }
+
+    fn params_at(&self, call: usize) -> Vec<DeclaredParam> {
+        params(self.between(call))
+    }
+
+    /// The tokens inside a group.
+    fn between(&self, open: usize) -> &'a [Token<'t>] {
+        let close = self.tokens.after_group(open).saturating_sub(1);
+        &self.tokens.0[open + 1..close.max(open + 1)]
+    }
+
+    /// Reads a declaration whose specifiers start at `from`; `first` is where its template header or linkage
+    /// does.
+    fn declaration(&mut self, first: usize, from: usize, header: Header) -> usize {
+        if self.tokens.is(from, "friend") {
+            return self.extent(from).end;
+        }
+        if self.tokens.is(from, "using") || self.tokens.is(from, "concept") {
+            return self.using(from);
+        }
+        if let Some(end) = self.class(from, &header) {
+            return end;
+        }
+        let extent = self.extent(from);
+        if self.tokens.is(from, "typedef") {
+            if let Some(name) = (from..extent.head_end)
+                .rev()
+                .find(|&at| self.tokens.is_word(at))
+            {
+                self.alias(name, from + 1, name);
+            }
+            return extent.end;
+        }
+        let Some(call) = extent.call else {
+            return extent.end;
+        };
+        let Some(name) = self.function_name(from, call) else {
+            return extent.end;
+        };
+        let Some(last) = name.path.last().copied() else {
+            return extent.end;
+        };
+        let function = Function {
+            params: self.between(call),
+            template: header.is_some(),
+        };
+        self.functions.entry(last).or_default().push(function);
+        let head = Tokens(&self.tokens.0[first..extent.head_end]);
+        if head.mark_kernel() {
+            let mut scope = self.scope.clone();
+            let (_, outer) = name.path.split_last().unwrap_or((&"", &[]));
+            scope.extend(outer.iter().map(|&part| part.to_owned()));
+            let c_linkage = self.c_linkage && header.is_none();
+            self.out.kernels.push(DeclaredKernel {
+                scope,
+                name: last.to_owned(),
+                c_linkage,
+                is_static: head.0.iter().any(|token| token.is("static")),
+                defined: extent.body,
+                template: header,
+                overloaded: false,
+                params: self.params_at(call),
+                place: self.place(name.at),
+                first_line: self.first_line(first, name.at),
+            });
+        }
+        extent.end
+    }
+
+    /// The line of a declaration's first token, or of its name where that stands in another file.
+    fn first_line(&self, first: usize, name: usize) -> u32 {
+        let (first, name) = (self.tokens.get(first), self.tokens.get(name));
+        let same = first.filter(|first| name.is_some_and(|name| name.file == first.file));
+        same.or(name).map_or(0, |token| token.line)
+    }
+
+    /// Where a declaration without a class body ends.
+    pub(super) fn extent(&self, from: usize) -> Extent {
+        let tokens = self.tokens;
+        let mut call = None;
+        let mut at = from;
+        loop {
+            if let Some(next) = tokens.after_attribute(at) {
+                at = next;
+                continue;
+            }
+            match tokens.text(at) {
+                "" | "}" => {
+                    return Extent {
+                        call,
+                        head_end: at,
+                        body: false,
+                        end: at,
+                    };
+                }
+                ";" => {
+                    return Extent {
+                        call,
+                        head_end: at,
+                        body: false,
+                        end: at + 1,
+                    };
+                }
+                "=" => {
+                    let end = self.after_statement(at);
+                    return Extent {
+                        call,
+                        head_end: at,
+                        body: false,
+                        end,
+                    };
+                }
+                ":" if call.is_some() => return self.after_initializers(call, at),
+                "{" => {
+                    let end = tokens.after_group(at);
+                    if call.is_some() {
+                        return Extent {
+                            call,
+                            head_end: at,
+                            body: true,
+                            end,
+                        };
+                    }
+                    return Extent {
+                        call,
+                        head_end: at,
+                        body: false,
+                        end: self.after_statement(end),
+                    };
+                }
+                "(" => {
+                    let inner = is_inner_declarator(tokens, at);
+                    if call.is_none() && !inner && self.function_name(from, at).is_some() {
+                        call = Some(at);
+                    }
+                    at = tokens.after_group(at);
+                }
+                "[" => at = tokens.after_group(at),
+                "<" if tokens.is_word(at.wrapping_sub(1)) && !tokens.is(at - 1, "operator") => {
+                    at = tokens.after_angles(at).unwrap_or(at + 1);
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// The position after the next `;` outside any group.
+    fn after_statement(&self, mut at: usize) -> usize {
+        loop {
+            match self.tokens.text(at) {
+                ";" => return at + 1,
+                "" | "}" => return at,
+                "(" | "[" | "{" => at = self.tokens.after_group(at),
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// After `: a(1), b{2}` of a constructor, and its body.
+    fn after_initializers(&self, call: Option<usize>, colon: usize) -> Extent {
+        let tokens = self.tokens;
+        let mut at = colon + 1;
+        loop {
+            match tokens.text(at) {
+                "" | ";" | "}" => {
+                    return Extent {
+                        call,
+                        head_end: colon,
+                        body: false,
+                        end: at + 1,
+                    };
+                }
+                "<" => at = tokens.after_angles(at).unwrap_or(at + 1),
+                "(" => at = tokens.after_group(at),
+                "{" => {
+                    // The initializer of a member follows its name, the body does not.
+                    let initializer = tokens.is_word(at - 1) || tokens.is(at - 1, ">");
+                    at = tokens.after_group(at);
+                    if !initializer {
+                        return Extent {
+                            call,
+                            head_end: colon,
+                            body: true,
+                            end: at,
+                        };
+                    }
+                }
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// The name before a parameter list, if what stands there is one.
+    pub(super) fn function_name(&self, from: usize, call: usize) -> Option<FunctionName<'t>> {
+        const NOT_NAMES: &[&str] = &[
+            "decltype",
+            "noexcept",
+            "explicit",
+            "throw",
+            "requires",
+            "alignas",
+            "typeof",
+            "__typeof__",
+            "sizeof",
+            "alignof",
+            "static_assert",
+            "_Static_assert",
+            "asm",
+            "__asm__",
+            "__launch_bounds__",
+            "__maxnreg__",
+            "__cluster_dims__",
+            "__block_size__",
+            "__align__",
+            "if",
+            "__attribute__",
+            "__declspec",
+        ];
+        let tokens = self.tokens;
+        let mut at = call.checked_sub(1)?;
+        let mut args = None;
+        if tokens.is(at, ">") {
+            let open = (from..at).rev().find(|&open| {
+                tokens.is(open, "<")
+                    && tokens.is_word(open.wrapping_sub(1))
+                    && tokens.after_angles(open) == Some(call)
+            })?;
+            args = Some((open + 1, at));
+            at = open - 1;
+        }
+        if at < from || !tokens.is_word(at) {
+            return None;
+        }
+        let word = tokens.text(at);
+        if NOT_NAMES.contains(&word) || is_type_word(word) {
+            return None;
+        }
+        let mut path = vec![word];
+        let mut start = at;
+        while start >= from + 2 && tokens.is(start - 1, "::") && tokens.is_word(start - 2) {
+            // `void ::f()`: the word before a leading `::` is the return type.
+            if is_type_word(tokens.text(start - 2)) {
+                break;
+            }
+            start -= 2;
+            path.push(tokens.text(start));
+        }
+        path.reverse();
+        Some(FunctionName { path, at, args })
+    }
+
+    fn mark_overloads(&mut self) {
+        let shape = |tokens: &[Token<'_>]| -> Vec<String> {
+            params(tokens).into_iter().map(|param| param.text).collect()
+        };
+        for kernel in &mut self.out.kernels {
+            let Some(functions) = self.functions.get(kernel.name.as_str()) else {
+                continue;
+            };
+            let own: Vec<_> = kernel
+                .params
+                .iter()
+                .map(|param| param.text.clone())
+                .collect();
+            let template = kernel.template.is_some();
+            kernel.overloaded = functions
+                .iter()
+                .any(|other| other.template != template || shape(other.params) != own);
+        }
+    }
+}
+
+/// A function's name before its parameter list.
+pub(super) struct FunctionName<'t> {
+    /// Scope and name as written.
+    pub(super) path: Vec<&'t str>,
+    /// The position of the last of them.
+    pub(super) at: usize,
+    /// The range of its template arguments.
+    pub(super) args: Option<(usize, usize)>,
+}

@@ -12,7 +12,15 @@
 #define GPUK_DEBUG_CHECKS 0
 #endif
 
+#ifndef GPUK_CHECK_TRAP // set by the check mode `trap`: a failure is the driver's own assert
+#define GPUK_CHECK_TRAP 0
+#endif
+
 #if defined(__CUDA_ARCH__)
+
+// The driver's own, behind CUDA's `assert`.
+extern "C" __device__ void __assertfail(const char *message, const char *file, unsigned int line,
+                                        const char *function, decltype(sizeof(0)) char_size);
 
 // Never defined: gpuk replaces each call in the PTX. A link error that names it means that the PTX did not
 // go through gpuk.
@@ -103,10 +111,17 @@ template <class... T> __device__ __forceinline__ void fail(const char *site, con
 #define GPUK_DETAIL_FIRST(first, ...) first
 #define GPUK_DETAIL_SITE(kind, cond, ...)                                                                    \
     kind "\x1f" __FILE__ "\x1f" GPUK_DETAIL_STRING(__LINE__) "\x1f" cond "\x1f" GPUK_DETAIL_FIRST(__VA_ARGS__, "")
+#if GPUK_CHECK_TRAP
+#define GPUK_DETAIL_CHECK(kind, cond, ...)                                                                   \
+    do {                                                                                                     \
+        if (!(cond)) __assertfail(#cond, __FILE__, __LINE__, __func__, sizeof(char));                        \
+    } while (0)
+#else
 #define GPUK_DETAIL_CHECK(kind, cond, ...)                                                                   \
     do {                                                                                                     \
         if (!(cond)) ::gpuk::detail::fail(GPUK_DETAIL_SITE(kind, #cond, ##__VA_ARGS__), ##__VA_ARGS__);      \
     } while (0)
+#endif
 
 #else // the host pass sees the conditions, so that names are used, and checks nothing
 

@@ -1,14 +1,31 @@
 //! Compiles CUDA kernels ahead of time and generates typed Rust launch wrappers.
+//!
+//! A build script is one line, `fn main() { gpuk_build::main() }`; what is compiled and how is said in
+//! `[package.metadata.gpuk]`, see [`config::Config`]. The crate takes the wrappers in by
+//! `gpuk::include_kernels!()` and launches through them with the crate `gpuk`.
+//!
+//! [`pipeline`] is the page to read first: it calls the stages in order. `cargo gpuk` drives the same pipeline.
 
 pub mod code;
 pub mod config;
-pub mod ctype;
+mod ctype;
 pub mod diagnostic;
+mod digest;
 pub mod discover;
+mod emit;
+pub mod env;
+pub mod error;
 pub mod fs;
+pub mod generate;
 pub mod kernel;
 mod message;
 pub mod package;
+pub mod pool;
+pub mod progress;
 pub mod render;
+pub mod report;
 pub mod run;
-pub mod source;
+pub mod site;
+mod source;
+mod store;
+pub mod toolchain;

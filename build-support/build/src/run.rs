@@ -65,24 +65,41 @@ impl ToolCommand {
     /// # Errors
     /// It could not be started.
     pub fn output(&self) -> Result<ToolOutput, ToolError> {
-        #[expect(clippy::disallowed_methods, reason = "this is the place")]
-        let mut command = std::process::Command::new(&self.program);
-        command
-            .args(&self.args)
-            .envs(self.env.iter().map(|(key, value)| (key, value)))
-            .stdin(Stdio::null());
-        if let Some(dir) = &self.dir {
-            command.current_dir(dir);
-        }
-        let output = command.output().map_err(|source| ToolError::Start {
-            command: self.to_string(),
-            source,
-        })?;
+        let output = self.process().stdin(Stdio::null()).output();
+        let output = output.map_err(|source| self.not_started(source))?;
         Ok(ToolOutput {
             status: output.status,
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         })
+    }
+
+    /// Runs it to its end on the caller's own terminal and streams.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn foreground(&self) -> Result<ExitStatus, ToolError> {
+        let status = self.process().status();
+        status.map_err(|source| self.not_started(source))
+    }
+
+    fn process(&self) -> std::process::Command {
+        #[expect(clippy::disallowed_methods, reason = "this is the place")]
+        let mut command = std::process::Command::new(&self.program);
+        command
+            .args(&self.args)
+            .envs(self.env.iter().map(|(key, value)| (key, value)));
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
+        command
+    }
+
+    fn not_started(&self, source: io::Error) -> ToolError {
+        ToolError::Start {
+            command: self.to_string(),
+            source,
+        }
     }
 
     /// Runs it and takes any exit status but success for an error.

@@ -68,6 +68,26 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// Puts architectures over the configured ones; none leave those as they are.
+    ///
+    /// # Errors
+    /// One is no architecture.
+    pub fn set_archs(&mut self, archs: &[String]) -> Result<(), String> {
+        if archs.is_empty() {
+            return Ok(());
+        }
+        let read = |arch: &String| {
+            arch.parse()
+                .map_err(|expected| format!("`{arch}` is not {expected}"))
+        };
+        self.archs = archs.iter().map(read).collect::<Result<_, String>>()?;
+        self.archs.sort();
+        self.archs.dedup();
+        Ok(())
+    }
+}
+
 /// A pattern of files: `*` and `?` within a path's component, `**` over any number of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pattern {

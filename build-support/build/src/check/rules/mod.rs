@@ -1,0 +1,3 @@
+//! One file per rule.
+
+pub(super) mod honoured;

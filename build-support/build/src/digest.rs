@@ -1,0 +1,84 @@
+//! Content digests: what decides whether anything is built again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+/// 128 bits of BLAKE3, as hexadecimal text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(String);
+
+impl Digest {
+    /// Of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let hash = blake3::hash(bytes).to_hex();
+        Self(hash.as_str().chars().take(32).collect())
+    }
+
+    /// Of parts, such that moving a byte from one part to the next changes it.
+    pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&part.len().to_le_bytes()).update(part);
+        }
+        Self(
+            hasher
+                .finalize()
+                .to_hex()
+                .as_str()
+                .chars()
+                .take(32)
+                .collect(),
+        )
+    }
+
+    /// The hexadecimal text, 32 characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Enough of it to keep files of one name apart.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+
+    /// Whether it has the form of a digest; one read from a damaged file may not.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.0.len() == 32 && self.0.bytes().all(|c| c.is_ascii_hexdigit())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The digests of files, each read once in a build: a thousand sources share their headers.
+#[derive(Debug, Default)]
+pub(crate) struct FileDigests {
+    known: Mutex<HashMap<PathBuf, Option<Digest>>>,
+}
+
+impl FileDigests {
+    /// `None` for a file that cannot be read.
+    pub(crate) fn of(&self, path: &Path) -> Option<Digest> {
+        if let Ok(known) = self.known.lock()
+            && let Some(digest) = known.get(path)
+        {
+            return digest.clone();
+        }
+        let digest = std::fs::read(path).ok().map(|bytes| Digest::of(&bytes));
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(path.to_owned(), digest.clone());
+        }
+        digest
+    }
+}

@@ -1,0 +1,195 @@
+//! The driver for `build.rs`: one package, into `OUT_DIR`.
+
+use std::path::{Path, PathBuf};
+
+use crate::cargo::Directives;
+use crate::config::ManifestError;
+use crate::env::Env;
+use crate::fs::{self, FsError};
+use crate::package::Package;
+use crate::diagnostic::Level;
+use crate::pipeline::{self, BuildError, Built, Depth};
+use crate::pool::Tokens;
+use crate::progress::Silent;
+use crate::render::Render;
+
+/// Builds the kernels of the package whose build script calls this, as its manifest configures them.
+///
+/// The whole of a build script is `fn main() { gpuk_build::main() }`. A failure is shown where the crate says
+/// `gpuk::include_kernels!()`, in the compiler's own words.
+pub fn main() {
+    Build::new().run();
+}
+
+/// For build scripts that set things by themselves; what is set here goes over the manifest.
+#[derive(Debug, Default)]
+pub struct Build {
+    archs: Vec<String>,
+    flags: Vec<String>,
+    include: Vec<PathBuf>,
+}
+
+/// A build script that cannot do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// Not run by cargo.
+    #[error("`{0}` is not set: this belongs into a build script, which cargo runs")]
+    NotCargo(&'static str),
+    /// An architecture that is none.
+    #[error("architecture {0}")]
+    Arch(String),
+    /// The manifest cannot be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The kernels cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The wrappers or the failure's text cannot be written.
+    #[error(transparent)]
+    Fs(#[from] FsError),
+}
+
+impl Build {
+    /// Nothing set yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compiles for this architecture; the first call takes the place of the manifest's list.
+    #[must_use]
+    pub fn arch(mut self, arch: impl Into<String>) -> Self {
+        self.archs.push(arch.into());
+        self
+    }
+
+    /// Passes a flag to nvcc, after the manifest's.
+    #[must_use]
+    pub fn flag(mut self, flag: impl Into<String>) -> Self {
+        self.flags.push(flag.into());
+        self
+    }
+
+    /// Adds a folder for `#include`, absolute or relative to the package.
+    #[must_use]
+    pub fn include(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.include.push(folder.into());
+        self
+    }
+
+    /// Builds; a failure is left for `gpuk::include_kernels!()` to show, so that the build script succeeds
+    /// and the error stands in the crate, where editors see it.
+    pub fn run(self) {
+        // Before anything opens a file: the jobserver is named by descriptors.
+        let tokens = Tokens::of_cargo();
+        let env = Env::of_process();
+        let mut directives = Directives::default();
+        let outcome = Script::new(&env).and_then(|script| {
+            let result = self.build(&script, &env, &tokens);
+            script.tell(&result, &mut directives)
+        });
+        for variable in env.read() {
+            if !set_by_cargo(&variable) {
+                directives.rerun_if_env_changed(&variable);
+            }
+        }
+        directives.print();
+        if let Err(error) = outcome {
+            crate::cargo::abort(&error);
+        }
+    }
+
+    /// Builds and returns what was made; tells cargo nothing.
+    ///
+    /// # Errors
+    /// See [`ScriptError`].
+    pub fn try_run(self) -> Result<Built, ScriptError> {
+        let env = Env::of_process();
+        self.build(&Script::new(&env)?, &env, &Tokens::of_machine())
+    }
+
+    fn build(self, script: &Script, env: &Env, tokens: &Tokens) -> Result<Built, ScriptError> {
+        let mut findings = Vec::new();
+        let Script {
+            manifest,
+            out,
+            debug_assertions,
+        } = script;
+        let mut package = Package::read(manifest, out.clone(), *debug_assertions, &mut findings)?;
+        let archs = match env.get("GPUK_ARCHS") {
+            Some(list) => list.to_string_lossy().split(',').map(str::to_owned).collect(),
+            None => self.archs,
+        };
+        package.config.set_archs(&archs).map_err(ScriptError::Arch)?;
+        package.config.flags.extend(self.flags);
+        package.config.include.extend(self.include);
+        let built = pipeline::build(&package, env, tokens, &Silent, Depth::Build, findings);
+        Ok(built?)
+    }
+}
+
+/// What cargo says about the package and the place for results.
+struct Script {
+    manifest: PathBuf,
+    out: PathBuf,
+    debug_assertions: bool,
+}
+
+impl Script {
+    fn new(env: &Env) -> Result<Self, ScriptError> {
+        let path = |name| env.path(name).ok_or(ScriptError::NotCargo(name));
+        Ok(Self {
+            manifest: path("CARGO_MANIFEST_DIR")?.join("Cargo.toml"),
+            out: path("OUT_DIR")?.join("gpuk"),
+            // Cargo tells a build script nothing of debug assertions but the profile that it stems from.
+            debug_assertions: env.get("PROFILE").is_some_and(|profile| profile == "debug"),
+        })
+    }
+
+    /// Turns the result into directives, and a failure into the text that the crate shows.
+    fn tell(
+        &self,
+        result: &Result<Built, ScriptError>,
+        directives: &mut Directives,
+    ) -> Result<(), ScriptError> {
+        let root = self.manifest.parent().unwrap_or(Path::new(""));
+        directives.rerun_if_changed(&self.manifest);
+        directives.outcome(result.is_err());
+        let (findings, files, folders): (&[_], &[_], &[_]) = match result {
+            Ok(Built { report, .. }) => (&report.findings, &report.files, &report.folders),
+            Err(ScriptError::Build(BuildError::Findings { failure })) => {
+                (&failure.findings, &failure.files, &failure.folders)
+            }
+            Err(_) => (&[], &[], &[]),
+        };
+        for path in files.iter().chain(folders) {
+            directives.rerun_if_changed(&root.join(path));
+        }
+        findings.iter().for_each(|finding| directives.warning(finding));
+        if let Err(error) = result {
+            if !matches!(error, ScriptError::Build(BuildError::Findings { .. })) {
+                // What is missing may come from anywhere: cargo runs the script again at each build.
+                directives.rerun_if_changed(&self.out.join("never"));
+            }
+            fs::create_dir(&self.out)?;
+            fs::write(&self.out.join("errors.txt"), explain(error, root).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// The failure as the crate shows it.
+fn explain(error: &ScriptError, root: &Path) -> String {
+    let ScriptError::Build(BuildError::Findings { failure }) = error else {
+        return crate::error::chain(error);
+    };
+    let mut render = Render::new(root, false);
+    let errors = failure.findings.iter().filter(|finding| finding.level == Level::Error);
+    let drawn: Vec<_> = errors.map(|finding| render.full(finding)).collect();
+    format!("the kernels do not build\n\n{}", drawn.join("\n\n"))
+}
+
+/// Variables that cargo sets for every build script, and `PATH`, which editors change at will.
+fn set_by_cargo(variable: &str) -> bool {
+    variable.starts_with("CARGO_") || ["OUT_DIR", "PROFILE", "PATH"].contains(&variable)
+}

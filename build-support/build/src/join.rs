@@ -1,0 +1,134 @@
+//! `Vec<Made> -> Vec<ModuleBindings>`: the units of one source become one module of wrappers.
+//!
+//! The architectures have to agree about every kernel that they share; a kernel that only some of them
+//! have is said.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::config::Arch;
+use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::emit::Image;
+use crate::kernel::{Kernel, Signatures};
+use crate::site::SiteRecord;
+use crate::store::Unit;
+
+/// One source over all architectures.
+#[derive(Debug)]
+pub(crate) struct Module<'a> {
+    pub(crate) source: &'a Path,
+    pub(crate) signatures: Signatures,
+    /// For each kernel of the signatures, in their order.
+    pub(crate) facts: Vec<Facts>,
+    pub(crate) images: Vec<ModuleImage>,
+}
+
+/// What the units say of one kernel.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) checked: bool,
+    pub(crate) archs: Vec<Arch>,
+    /// Of the first architecture that has the kernel.
+    pub(crate) sites: Vec<SiteRecord>,
+}
+
+/// An image to be embedded and what its records mean.
+#[derive(Debug)]
+pub(crate) struct ModuleImage {
+    pub(crate) image: Image,
+    pub(crate) arch: Arch,
+    /// The ISA version, for PTX.
+    pub(crate) ptx: Option<(u32, u32)>,
+    pub(crate) sites: Vec<SiteRecord>,
+}
+
+/// Joins the units of a source, lowest architecture first.
+pub(crate) fn join<'a>(
+    source: &'a Path,
+    units: &[(Arch, Unit)],
+    findings: &mut Vec<Diagnostic>,
+) -> Module<'a> {
+    let mut module = Module {
+        source,
+        signatures: Signatures::default(),
+        facts: Vec::new(),
+        images: Vec::new(),
+    };
+    let mut index = BTreeMap::new();
+    for (arch, unit) in units {
+        let record = &unit.record;
+        for kernel in &record.signatures.kernels {
+            let at = *index.entry(kernel.entry.clone()).or_insert_with(|| {
+                module.signatures.kernels.push(kernel.clone());
+                module.facts.push(Facts::default());
+                module.facts.len() - 1
+            });
+            if !same_kernel(&module.signatures.kernels[at], kernel) {
+                findings.push(disagreement(&module.signatures.kernels[at], kernel, *arch));
+            }
+            let facts = &mut module.facts[at];
+            if facts.archs.is_empty() {
+                let reached = |site: &&SiteRecord| site.entries.contains(&kernel.entry);
+                facts.sites = record.sites.iter().filter(reached).cloned().collect();
+            }
+            facts.checked |= record.checked.contains(&kernel.entry);
+            facts.archs.push(*arch);
+        }
+        for new in &record.signatures.structs {
+            if !module.signatures.structs.iter().any(|known| known.path == new.path) {
+                module.signatures.structs.push(new.clone());
+            }
+        }
+        module.images.extend(images(source, *arch, unit, module.images.is_empty()));
+    }
+    for (kernel, facts) in module.signatures.kernels.iter().zip(&module.facts) {
+        let absent: Vec<_> = units.iter().map(|(arch, _)| *arch).collect();
+        let absent: Vec<_> = absent.into_iter().filter(|arch| !facts.archs.contains(arch)).collect();
+        if !absent.is_empty() {
+            findings.push(partial(kernel, &absent));
+        }
+    }
+    module
+}
+
+/// The cubin, and the PTX too where it is the lowest architecture's: newer devices compile that.
+fn images(source: &Path, arch: Arch, unit: &Unit, lowest: bool) -> Vec<ModuleImage> {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let stem: String = stem.chars().map(plain).collect();
+    let image = |extension, bytes: &[u8], ptx| ModuleImage {
+        image: Image::new(&stem, &arch.sm(), extension, bytes.to_vec()),
+        arch,
+        ptx,
+        sites: unit.record.sites.clone(),
+    };
+    let mut images = vec![image("cubin", &unit.cubin, None)];
+    if lowest {
+        images.push(image("ptx", &unit.ptx, Some(unit.record.ptx_version)));
+    }
+    images
+}
+
+fn same_kernel(a: &Kernel, b: &Kernel) -> bool {
+    a.params == b.params
+}
+
+fn disagreement(a: &Kernel, b: &Kernel, arch: Arch) -> Diagnostic {
+    let types = |kernel: &Kernel| {
+        let types = kernel.params.iter().map(|param| param.declared.as_str());
+        types.collect::<Vec<_>>().join(", ")
+    };
+    let message = format!("kernel `{}` has other parameters for {}", a.name, arch.sm());
+    Diagnostic::error(Code::LAYOUT_DISAGREES, message)
+        .at(b.place.clone(), "")
+        .note(format!("one architecture has ({}), the other ({})", types(a), types(b)))
+        .help("give the kernel the same parameters under every `__CUDA_ARCH__`")
+}
+
+fn partial(kernel: &Kernel, absent: &[Arch]) -> Diagnostic {
+    let absent: Vec<_> = absent.iter().map(|arch| arch.sm()).collect();
+    let message = format!("kernel `{}` does not exist for {}", kernel.name, absent.join(", "));
+    Diagnostic::new(Some(Code::KERNEL_MISSING_FOR_ARCH), Level::Note, message)
+        .at(kernel.place.clone(), "")
+        .note("a launch on such a device is refused with an error")
+}

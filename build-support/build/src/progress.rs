@@ -1,0 +1,30 @@
+//! What a driver may show while units are compiled. Nothing is printed here.
+
+use std::time::Duration;
+
+/// Told about each unit as it starts and ends, from several threads.
+pub trait Progress: Sync {
+    /// So many units have to be compiled.
+    fn planned(&self, units: usize) {
+        let _ = units;
+    }
+
+    /// A unit starts: `kernels/gather.cu (sm_80)`.
+    fn started(&self, unit: &str) {
+        let _ = unit;
+    }
+
+    /// It ended after so long.
+    fn finished(&self, unit: &str, took: Duration) {
+        let _ = (unit, took);
+    }
+
+    /// Another build of the same package is running, and this one waits for it.
+    fn waiting(&self) {}
+}
+
+/// Shows nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Progress for Silent {}

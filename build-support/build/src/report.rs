@@ -1,0 +1,106 @@
+//! What a build made: kept beside the wrappers, shown by `list`, the proof that nothing has to be done.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::digest::Digest;
+use crate::kernel::Kernel;
+use crate::site::SiteRecord;
+use crate::store::read_json;
+
+/// Everything about one package's kernels.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Report {
+    /// Of all that went in: sources, headers, configuration, compiler, gpuk itself.
+    pub(crate) fingerprint: Digest,
+    /// The generated file's digest.
+    pub(crate) bindings: Digest,
+    /// By source.
+    pub modules: Vec<ModuleReport>,
+    /// Findings that did not fail the build.
+    pub findings: Vec<Diagnostic>,
+    /// What to watch: every file that was read (the toolkit's own left out), relative to the package.
+    pub files: Vec<PathBuf>,
+    /// Where a new source would be found.
+    pub folders: Vec<PathBuf>,
+}
+
+/// One source's kernels.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ModuleReport {
+    /// Relative to the package's folder.
+    pub source: PathBuf,
+    /// Name of the Rust module.
+    pub module: String,
+    /// Its kernels.
+    pub kernels: Vec<KernelReport>,
+    /// Its images.
+    pub images: Vec<ImageReport>,
+}
+
+/// One kernel.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KernelReport {
+    /// What the wrapper is made from.
+    pub kernel: Kernel,
+    /// The wrapper's signature.
+    pub signature: String,
+    /// What it was compiled for.
+    pub archs: Vec<String>,
+    /// The checks it reaches.
+    pub sites: Vec<SiteRecord>,
+}
+
+/// One image.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ImageReport {
+    /// `sm_80`.
+    pub arch: String,
+    /// The file, relative to the folder of the results.
+    pub file: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Names of the files in a package's folder of results.
+pub(crate) const REPORT: &str = "report.json";
+pub(crate) const BINDINGS: &str = "kernels.rs";
+pub(crate) const IMAGES: &str = "images";
+
+impl Report {
+    /// The files of the results, the generated one first.
+    pub fn artifacts(&self, out: &Path) -> Vec<PathBuf> {
+        let images = self.modules.iter().flat_map(|module| &module.images);
+        let images = images.map(|image| out.join(&image.file));
+        [out.join(BINDINGS)].into_iter().chain(images).collect()
+    }
+
+    /// How many kernels got no wrapper.
+    #[must_use]
+    pub fn refused(&self) -> usize {
+        let refusals = [
+            Code::TYPE_WITHOUT_COUNTERPART,
+            Code::REFERENCE_PARAMETER,
+            Code::CLASS_NOT_PLAIN,
+            Code::ENTRY_NOT_IN_SOURCE,
+        ];
+        let coded =
+            |finding: &&Diagnostic| finding.code.is_some_and(|code| refusals.contains(&code));
+        self.findings.iter().filter(coded).count()
+    }
+
+    /// The report of the last build in `out`, if its results are all still there.
+    pub(crate) fn of(out: &Path) -> Option<Self> {
+        let report: Self = read_json(&out.join(REPORT))?;
+        let bindings = crate::fs::read(&out.join(BINDINGS)).ok()?;
+        let mut images = report.modules.iter().flat_map(|module| &module.images);
+        let whole = Digest::of(&bindings) == report.bindings
+            && images.all(|image| {
+                let file = std::fs::metadata(out.join(&image.file));
+                file.is_ok_and(|file| file.len() == image.size)
+            });
+        whole.then_some(report)
+    }
+}

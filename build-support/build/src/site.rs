@@ -1,0 +1,68 @@
+//! A check's place in the source, as it is kept and reported.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Place;
+
+/// One check of a module; its index is the id that the kernel records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteRecord {
+    /// What kind of check.
+    pub kind: SiteKind,
+    /// The function it stands in: an entry or a device function, as PTX names it.
+    pub function: String,
+    /// Where.
+    pub place: Place,
+    /// The condition's text.
+    pub condition: String,
+    /// The message's format, if one was written.
+    pub format: Option<String>,
+    /// Codes of the captured values' types (`gpuk_device::abi::ValueType`).
+    pub types: Vec<String>,
+    /// The entries that reach it.
+    pub entries: Vec<String>,
+}
+
+/// What a site is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SiteKind {
+    /// `GPUK_CHECK`.
+    Check,
+    /// `GPUK_EXPECT`.
+    Expect,
+    /// `GPUK_DEBUG_CHECK`.
+    DebugCheck,
+    /// `GPUK_DEBUG_EXPECT`.
+    DebugExpect,
+    /// `assert`.
+    Assert,
+}
+
+impl SiteKind {
+    /// Whether the check exists only where debug checks are on.
+    #[must_use]
+    pub const fn is_debug(self) -> bool {
+        matches!(self, Self::DebugCheck | Self::DebugExpect)
+    }
+
+    /// Whether the failing thread stops.
+    #[must_use]
+    pub const fn stops(self) -> bool {
+        !matches!(self, Self::Expect | Self::DebugExpect)
+    }
+}
+
+impl fmt::Display for SiteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Check => "GPUK_CHECK",
+            Self::Expect => "GPUK_EXPECT",
+            Self::DebugCheck => "GPUK_DEBUG_CHECK",
+            Self::DebugExpect => "GPUK_DEBUG_EXPECT",
+            Self::Assert => "assert",
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! The compiler of one build: found once, its recipes kept, so that a build with nothing to do starts no
+//! process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Arch, CheckMode};
+use crate::env::Env;
+use crate::fs::{self, FsError};
+use crate::package::Package;
+use crate::store::{read_json, to_json};
+use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
+use crate::toolchain::recipe::{Recipe, RecipeError};
+use crate::toolchain::version::Version;
+use crate::toolchain::{self, NotFound, Request, Toolchain};
+
+/// A compiler, its host compiler, and how they are run for each architecture of a package.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    toolchain: Toolchain,
+    recipes: BTreeMap<Arch, Recipe>,
+}
+
+/// What was found for the last build.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Known {
+    toolchain: Option<Toolchain>,
+    host: Option<HostCompiler>,
+    /// By everything that nvcc's answer depends on.
+    recipes: BTreeMap<String, Recipe>,
+}
+
+/// No compiler, or one that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolsError {
+    /// No CUDA compiler; the places that were looked at are in the text.
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
+    /// No host compiler.
+    #[error(transparent)]
+    Host(#[from] NoHostCompiler),
+    /// nvcc cannot be run with these flags, or not for an architecture.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Fs(#[from] FsError),
+}
+
+impl Tools {
+    /// Finds the compilers and their recipes for a package.
+    pub(crate) fn ready(package: &Package, env: &Env) -> Result<Self, ToolsError> {
+        let include = package.out.join("include");
+        fs::create_dir(&include)?;
+        let header = include.join(gpuk_device::HEADER_NAME);
+        fs::write(&header, gpuk_device::HEADER.as_bytes())?;
+
+        let kept = package.out.join("tools.json");
+        let known: Known = read_json(&kept).unwrap_or_default();
+        let request = Request {
+            toolkit: package.config.toolkit.clone(),
+            cuda: package.config.cuda.as_deref().and_then(Version::parse),
+            known: known.toolchain.into_iter().collect(),
+        };
+        let toolchain = toolchain::find(&request, env)?;
+        let request = HostRequest {
+            setting: package.config.host_compiler.clone(),
+            known: known.host,
+        };
+        let host = host::find(&request, env)?;
+
+        let flags = flags(package, &include);
+        let mut keyed = BTreeMap::new();
+        let mut recipes = BTreeMap::new();
+        for arch in &package.config.archs {
+            let key = Recipe::key(&toolchain, &flags, &arch.sm(), &host, env)?;
+            let recipe = match known.recipes.get(&key) {
+                Some(recipe) => recipe.clone(),
+                None => Recipe::of(&toolchain, &flags, &arch.sm(), &host, env)?,
+            };
+            keyed.insert(key, recipe.clone());
+            recipes.insert(*arch, recipe);
+        }
+        let known = Known {
+            toolchain: Some(toolchain.clone()),
+            host: Some(host),
+            recipes: keyed,
+        };
+        fs::write(&kept, &to_json(&known))?;
+        Ok(Self { toolchain, recipes })
+    }
+
+    /// How to compile for an architecture of the package.
+    pub(crate) fn recipe(&self, arch: Arch) -> Result<&Recipe, RecipeError> {
+        let recipe = self.recipes.get(&arch);
+        recipe.ok_or_else(|| RecipeError::Arch(arch.sm()))
+    }
+
+    /// What a result depends on beside what it reads.
+    pub(crate) fn identity(&self, arch: Arch) -> String {
+        self.recipes.get(&arch).map(Recipe::identity).unwrap_or_default()
+    }
+
+    /// Whether a file belongs to the toolkit, for which its identity stands.
+    pub(crate) fn is_own_header(&self, path: &Path) -> bool {
+        let mut own = self.toolchain.includes.iter().chain([&self.toolchain.root]);
+        own.any(|folder| path.starts_with(folder))
+    }
+}
+
+fn flags(package: &Package, include: &Path) -> Vec<OsString> {
+    let config = &package.config;
+    let mut flags: Vec<OsString> = config.flags.iter().map(OsString::from).collect();
+    let folder = |path: &PathBuf| [OsString::from("-I"), path.as_os_str().to_owned()];
+    flags.extend(config.include.iter().flat_map(folder));
+    flags.extend(folder(&include.to_owned()));
+    if package.debug_checks() {
+        flags.push("-DGPUK_DEBUG_CHECKS=1".into());
+    }
+    if config.checks == CheckMode::Trap {
+        flags.push("-DGPUK_CHECK_TRAP=1".into());
+    }
+    flags
+}

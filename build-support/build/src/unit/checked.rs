@@ -1,0 +1,74 @@
+//! `Signed -> Checked`: validated, and every check that stays a call made a record on the host's side.
+
+use gpuk_ptx::functionalize::{self, Functionalized};
+
+use super::sign::Signed;
+use super::{Job, Shop, UnitError, refuse_errors};
+use crate::check;
+use crate::config::CheckMode;
+use crate::diagnostic::Diagnostic;
+use crate::kernel::Signatures;
+use crate::site::SiteRecord;
+
+/// PTX that honours every check in it.
+pub(super) struct Checked {
+    pub(super) text: String,
+    pub(super) version: (u32, u32),
+    pub(super) signatures: Signatures,
+    pub(super) sites: Vec<SiteRecord>,
+    /// Entries with the hidden parameter.
+    pub(super) entries: Vec<String>,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// Functionalizes by the package's mode, then applies the rules.
+pub(super) fn check(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+    signed: Signed,
+) -> Result<Checked, UnitError> {
+    let Signed {
+        module,
+        signatures,
+        mut findings,
+    } = signed;
+    let version = module.version();
+    // A trap is the driver's own assert: the calls stay what they are.
+    let (text, sites, entries) = if shop.package.config.checks == CheckMode::Trap {
+        (module.text().to_owned(), Vec::new(), Vec::new())
+    } else {
+        let options = functionalize::Options { asserts: true };
+        match functionalize::functionalize(&module, &options) {
+            Ok(Functionalized {
+                text,
+                sites,
+                checked,
+            }) => (text, sites.iter().map(check::site).collect(), checked),
+            Err(refusals) => {
+                findings.extend(refusals.iter().map(|r| check::refusal(r, &job.source.path)));
+                return Err(UnitError::findings(findings));
+            }
+        }
+    };
+    let checked = Checked {
+        text,
+        version,
+        signatures,
+        sites,
+        entries,
+        findings,
+    };
+    let subject = check::Subject {
+        package: shop.package,
+        source: &job.source.path,
+        signatures: &checked.signatures,
+        sites: &checked.sites,
+    };
+    let found = check::rules(&subject);
+    let mut findings = checked.findings;
+    findings.extend(found);
+    Ok(Checked {
+        findings: refuse_errors(findings)?,
+        ..checked
+    })
+}

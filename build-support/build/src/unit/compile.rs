@@ -1,0 +1,95 @@
+//! `Preprocessed -> Compiled`: PTX, and the compiler's answers about types.
+
+use std::path::Path;
+
+use gpuk_ptx::Module;
+
+use super::preprocess::Preprocessed;
+use super::{Job, Shop, UnitError};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::fs;
+use crate::message;
+use crate::probe::{self, Probe};
+use crate::source::Declarations;
+
+/// What the compiler made of a source.
+pub(super) struct Compiled {
+    /// As the compiler printed it, the probe's variables among the rest.
+    pub(super) module: Module,
+    /// What was asked, for a source in CUDA C++.
+    pub(super) asked: Option<Asked>,
+    /// The compiler's warnings.
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// The declarations of a source and the questions put to the compiler about them.
+pub(super) struct Asked {
+    pub(super) declarations: Declarations,
+    pub(super) probe: Probe,
+}
+
+/// How often a question that does not compile is taken back before giving up.
+const ATTEMPTS: usize = 8;
+
+/// Runs the device compiler over the text with the probe behind it.
+///
+/// A question the compiler rejects (a private type, say) is taken back: its kernel's types then come from
+/// its mangled name, or it gets no wrapper.
+pub(super) fn compile(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+    preprocessed: Preprocessed,
+) -> Result<Compiled, UnitError> {
+    let Some(declarations) = preprocessed.declarations else {
+        let module = parse(preprocessed.text, &job.source.path)?;
+        return Ok(Compiled {
+            module,
+            asked: None,
+            findings: Vec::new(),
+        });
+    };
+    let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
+    let recipe = shop.tools.recipe(job.arch)?;
+    let command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
+    let mut probe = Probe::new(&declarations);
+    for attempt in 1.. {
+        let mut probed = preprocessed.text.clone();
+        probed.push_str(probe.text());
+        fs::write_private(&text, probed.as_bytes())?;
+        let output = command.output()?;
+        let failed = !output.status.success();
+        let said = format!("{}\n{}", output.stderr, String::from_utf8_lossy(&output.stdout));
+        let (of_probe, findings): (Vec<_>, Vec<_>) =
+            message::findings(&said, failed).into_iter().partition(|finding| line_of_probe(finding).is_some());
+        if !failed {
+            let module = parse(fs::read_to_string(&ptx)?, &job.source.path)?;
+            let asked = Some(Asked {
+                declarations,
+                probe,
+            });
+            return Ok(Compiled {
+                module,
+                asked,
+                findings,
+            });
+        }
+        let wrong: Vec<_> = of_probe.iter().filter_map(line_of_probe).collect();
+        if wrong.is_empty() || attempt == ATTEMPTS {
+            return Err(UnitError::findings(findings));
+        }
+        probe = probe.without(&wrong);
+    }
+    unreachable!("the loop ends by its attempts")
+}
+
+fn line_of_probe(finding: &Diagnostic) -> Option<u32> {
+    let place = &finding.labels.first()?.place;
+    (place.file == Path::new(probe::FILE)).then_some(place.line)
+}
+
+fn parse(text: String, source: &Path) -> Result<Module, UnitError> {
+    Module::parse(text).map_err(|error| {
+        let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
+        UnitError::findings(vec![Diagnostic::new(None, Level::Error, message)])
+    })
+}

@@ -1,0 +1,194 @@
+//! One source for one architecture, through the stages that need a compiler.
+//!
+//!     Job -> Preprocessed -> Compiled -> Signed -> Checked -> Unit
+//!
+//! Each type is made by the function of the stage before it alone. Nothing here knows other units.
+
+mod assemble;
+mod checked;
+mod compile;
+mod preprocess;
+mod sign;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::config::Arch;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::digest::{Digest, FileDigests};
+use crate::discover::{KernelSource, Language};
+use crate::fs::FsError;
+use crate::package::Package;
+use crate::progress::Progress;
+use crate::run::ToolError;
+use crate::store::{RECIPE, Store, Trace, Unit};
+use crate::toolchain::recipe::RecipeError;
+use crate::tools::Tools;
+
+/// What every unit of a package shares.
+pub(crate) struct Shop<'a> {
+    pub(crate) package: &'a Package,
+    pub(crate) tools: &'a Tools,
+    pub(crate) store: &'a Store,
+    pub(crate) digests: &'a FileDigests,
+    pub(crate) progress: &'a dyn Progress,
+    /// A folder of this build's own for the compilers' files.
+    pub(crate) work: &'a Path,
+}
+
+/// One source for one architecture.
+#[derive(Debug, Clone)]
+pub(crate) struct Job<'a> {
+    pub(crate) source: &'a KernelSource,
+    pub(crate) arch: Arch,
+    /// What the unit depends on beside the files it reads.
+    input: Digest,
+    /// What it read the last time.
+    trace: Option<Trace>,
+}
+
+/// A unit, and what it read.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) unit: Unit,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// A unit that was not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UnitError {
+    /// The source's fault: compilers' messages or gpuk's findings, and what was read until then.
+    #[error("{} findings", findings.len())]
+    Findings {
+        findings: Vec<Diagnostic>,
+        files: Vec<PathBuf>,
+    },
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    #[error(transparent)]
+    Fs(#[from] FsError),
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(shop: &Shop<'_>, source: &'a KernelSource, arch: Arch) -> Self {
+        let path = source.path.to_string_lossy();
+        let modes = serde_json::to_vec(&(&shop.package.config.checks, &shop.package.config.kernel));
+        let recipe = shop.tools.identity(arch);
+        let input = Digest::of_parts([
+            RECIPE.as_bytes(),
+            path.as_bytes(),
+            arch.sm().as_bytes(),
+            recipe.as_bytes(),
+            &modes.unwrap_or_default(),
+        ]);
+        let trace = shop.store.trace(&input);
+        Self {
+            source,
+            arch,
+            input,
+            trace,
+        }
+    }
+
+    /// The unit's key, if nothing that it read has changed.
+    pub(crate) fn key(&self, shop: &Shop<'_>) -> Option<&Trace> {
+        let trace = self.trace.as_ref()?;
+        trace.holds(&shop.package.root, shop.digests).then_some(trace)
+    }
+
+    /// How long it takes: what it took the last time, else a guess from its size.
+    pub(crate) fn cost(&self, shop: &Shop<'_>) -> u64 {
+        let size = || {
+            let file = std::fs::metadata(shop.package.root.join(&self.source.path));
+            file.map_or(0, |file| file.len() / 100)
+        };
+        self.trace.as_ref().map_or_else(size, |trace| trace.took_ms)
+    }
+
+    /// `kernels/gather.cu (sm_80)`.
+    pub(crate) fn label(&self) -> String {
+        format!("{} ({})", self.source.path.display(), self.arch.sm())
+    }
+
+    /// Makes the unit, or takes it from the store.
+    pub(crate) fn make(&self, shop: &Shop<'_>) -> Result<Made, UnitError> {
+        if let Some(trace) = self.key(shop)
+            && let Some(unit) = shop.store.unit(&trace.key)
+        {
+            let files = trace.files.iter().map(|(path, _)| path.clone()).collect();
+            return Ok(Made { unit, files });
+        }
+        let label = self.label();
+        shop.progress.started(&label);
+        let start = Instant::now();
+        let made = self.run(shop);
+        let took = start.elapsed();
+        shop.progress.finished(&label, took);
+        let made = made?;
+        let digest = |path: &PathBuf| {
+            let digest = shop.digests.of(&shop.package.root.join(path))?;
+            Some((path.clone(), digest))
+        };
+        let trace = Trace {
+            files: made.files.iter().filter_map(digest).collect(),
+            key: made.unit.key.clone(),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        };
+        shop.store.keep_trace(&self.input, &trace)?;
+        Ok(made)
+    }
+
+    fn run(&self, shop: &Shop<'_>) -> Result<Made, UnitError> {
+        let preprocessed = match self.source.language {
+            Language::Cuda => preprocess::preprocess(self, shop)?,
+            Language::Ptx => preprocess::take(self, shop)?,
+        };
+        let files = preprocessed.files.clone();
+        let key = preprocessed.key(&self.input);
+        if let Some(unit) = shop.store.unit(&key) {
+            return Ok(Made { unit, files });
+        }
+        let made = compile::compile(self, shop, preprocessed)
+            .and_then(|compiled| sign::sign(self, compiled))
+            .and_then(|signed| checked::check(self, shop, signed))
+            .and_then(|checked| assemble::assemble(self, shop, checked, key));
+        let unit = made.map_err(|error| error.having_read(&files))?;
+        shop.store.keep(&unit)?;
+        Ok(Made { unit, files })
+    }
+
+    /// A file of this unit's own in the work folder.
+    fn scratch(&self, shop: &Shop<'_>, extension: &str) -> PathBuf {
+        let name = Digest::of(self.label().as_bytes());
+        shop.work.join(format!("{}.{extension}", name.short()))
+    }
+}
+
+impl UnitError {
+    fn findings(findings: Vec<Diagnostic>) -> Self {
+        Self::Findings {
+            findings,
+            files: Vec::new(),
+        }
+    }
+
+    fn having_read(self, read: &[PathBuf]) -> Self {
+        match self {
+            Self::Findings { findings, .. } => Self::Findings {
+                findings,
+                files: read.to_vec(),
+            },
+            other => other,
+        }
+    }
+}
+
+/// Goes on with the warnings, or stops where there is an error among the findings.
+fn refuse_errors(findings: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, UnitError> {
+    match findings.iter().any(|finding| finding.level == Level::Error) {
+        true => Err(UnitError::findings(findings)),
+        false => Ok(findings),
+    }
+}

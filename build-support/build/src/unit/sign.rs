@@ -1,0 +1,38 @@
+//! `Compiled -> Signed`: every entry of the PTX with its types and names, the probe's variables taken out.
+
+use gpuk_ptx::Module;
+
+use super::compile::{Asked, Compiled};
+use super::{Job, UnitError, refuse_errors};
+use crate::diagnostic::Diagnostic;
+use crate::kernel::Signatures;
+use crate::signature;
+
+/// PTX whose kernels are known to Rust.
+pub(super) struct Signed {
+    pub(super) module: Module,
+    pub(super) signatures: Signatures,
+    pub(super) findings: Vec<Diagnostic>,
+}
+
+/// Joins source, answers and PTX.
+pub(super) fn sign(job: &Job<'_>, compiled: Compiled) -> Result<Signed, UnitError> {
+    let Compiled {
+        module,
+        asked,
+        mut findings,
+    } = compiled;
+    let (module, signatures, found) = match asked {
+        Some(Asked {
+            declarations,
+            probe,
+        }) => signature::of_cuda(&declarations, &probe, module, &job.source.path),
+        None => signature::of_ptx(module, &job.source.path),
+    };
+    findings.extend(found);
+    Ok(Signed {
+        module,
+        signatures,
+        findings: refuse_errors(findings)?,
+    })
+}

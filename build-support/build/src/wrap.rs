@@ -1,0 +1,96 @@
+//! `Vec<Module> -> Bindings, Report`: the wrappers' text and what there is to say about the kernels.
+
+use std::path::Path;
+
+use crate::diagnostic::Place;
+use crate::digest::Digest;
+use crate::generate::{self, ImageBinding, ImageKind, ModuleBindings};
+use crate::join::{Facts, Module, ModuleImage};
+use crate::kernel::Kernel;
+use crate::package::Package;
+use crate::report::{ImageReport, KernelReport, ModuleReport, Report};
+use crate::source::docs;
+
+/// Draws the wrappers of all modules that have kernels.
+pub(crate) fn wrap(
+    package: &Package,
+    modules: &[Module<'_>],
+    fingerprint: Digest,
+) -> (String, Report) {
+    let modules: Vec<_> = modules.iter().filter(|module| !module.signatures.kernels.is_empty()).collect();
+    let sources: Vec<_> = modules.iter().map(|module| slashed(module.source)).collect();
+    let names = generate::module_names(&sources);
+    let named = modules.iter().zip(names);
+    let bindings: Vec<_> = named.map(|(module, name)| bindings(package, module, name)).collect();
+    let text = generate::package(&bindings);
+    let reports = modules.iter().zip(&bindings).map(|(module, bound)| report(module, bound));
+    let report = Report {
+        fingerprint,
+        bindings: Digest::of(text.as_bytes()),
+        modules: reports.collect(),
+        findings: Vec::new(),
+        files: Vec::new(),
+        folders: Vec::new(),
+    };
+    (text, report)
+}
+
+fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindings {
+    let mut signatures = module.signatures.clone();
+    for kernel in &mut signatures.kernels {
+        kernel.docs = docs_of(package, &kernel.place);
+    }
+    let kernels = signatures.kernels.iter().zip(&module.facts);
+    let checked = kernels.filter(|(_, facts)| facts.checked);
+    let digests = module.images.iter().map(|image| image.image.file.as_os_str().as_encoded_bytes());
+    ModuleBindings {
+        name,
+        source: slashed(module.source),
+        digest: Digest::of_parts(digests).to_string(),
+        checked: checked.map(|(kernel, _)| kernel.entry.clone()).collect(),
+        images: module.images.iter().map(image).collect(),
+        signatures,
+    }
+}
+
+fn image(image: &ModuleImage) -> ImageBinding {
+    ImageBinding {
+        arch: image.arch.sm(),
+        kind: match image.ptx {
+            None => ImageKind::Cubin,
+            Some(version) => ImageKind::Ptx { version },
+        },
+        file: slashed(&image.image.file),
+        sites: image.sites.clone(),
+    }
+}
+
+fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
+    let kernel = |(kernel, facts): (&Kernel, &Facts)| KernelReport {
+        signature: generate::signature(kernel),
+        kernel: kernel.clone(),
+        archs: facts.archs.iter().map(|arch| arch.sm()).collect(),
+        sites: facts.sites.clone(),
+    };
+    let image = |image: &ModuleImage| ImageReport {
+        arch: image.arch.sm(),
+        file: image.image.file.clone(),
+        size: image.image.bytes.len() as u64,
+    };
+    ModuleReport {
+        source: module.source.to_owned(),
+        module: bindings.name.clone(),
+        kernels: bindings.signatures.kernels.iter().zip(&module.facts).map(kernel).collect(),
+        images: module.images.iter().map(image).collect(),
+    }
+}
+
+/// The comment above a definition, from the file itself: the compiler never sees comments.
+fn docs_of(package: &Package, place: &Place) -> Vec<String> {
+    let text = std::fs::read(package.root.join(&place.file)).unwrap_or_default();
+    docs::above(&String::from_utf8_lossy(&text), place.line)
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}

@@ -1,0 +1,86 @@
+//! The compiler: where it is found, what it is, how it is run and how it is installed.
+//!
+//! - [`find()`] looks for nvcc in a fixed order and tells every place it looked at; [`Toolchain`] is what it found.
+//! - [`host`] is the C++ compiler that nvcc preprocesses with.
+//! - [`recipe`] turns flags into the commands that nvcc would run, so that they can be run one by one.
+//! - gpuk keeps its own toolchains in [`home`].
+//!
+//! Not here: running the commands, caching their results, architectures, and the NVRTC engine.
+
+pub mod home;
+pub mod host;
+mod layout;
+mod places;
+pub mod platform;
+pub mod recipe;
+pub mod search;
+mod stamp;
+pub mod version;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use places::Origin;
+pub use platform::Platform;
+pub use search::{NotFound, Request, Search, find};
+pub use stamp::Stamp;
+pub use version::Version;
+
+/// A CUDA compiler that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolchain {
+    /// The toolkit's root: the folder above `bin`.
+    pub root: PathBuf,
+    /// The compiler driver, as it was found; links are kept, for a wrapper may depend on its name.
+    pub nvcc: PathBuf,
+    /// The assembler from PTX to cubin.
+    pub ptxas: PathBuf,
+    /// The compiler proper, from preprocessed text to PTX.
+    pub cicc: PathBuf,
+    /// The folders of the toolkit's headers that exist, in the order in which nvcc searches them.
+    pub includes: Vec<PathBuf>,
+    /// Its version, as nvcc itself says it.
+    pub version: Version,
+    /// Where it was found.
+    pub origin: Origin,
+    /// The files that it consists of, as they were when the version was read.
+    pub identity: Identity,
+}
+
+/// What tells a changed toolchain from the same one, without starting a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The compiler driver.
+    pub nvcc: Stamp,
+    /// The compiler proper.
+    pub cicc: Stamp,
+    /// The assembler.
+    pub ptxas: Stamp,
+}
+
+impl Identity {
+    /// Whether the files are still those.
+    pub fn is_current(&self) -> bool {
+        [&self.nvcc, &self.cicc, &self.ptxas]
+            .iter()
+            .all(|stamp| stamp.is_current())
+    }
+}
+
+impl Toolchain {
+    /// The files that it consists of. Keep the whole toolchain and hand it in again as [`Request::known`]: as long
+    /// as these files stay as they are, finding it starts no process.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What a cache key holds of it: version and sizes, nothing of this machine's folders or clocks.
+    pub fn key(&self) -> String {
+        let Identity { nvcc, cicc, ptxas } = &self.identity;
+        format!(
+            "nvcc {} nvcc={} cicc={} ptxas={}",
+            self.version, nvcc.len, cicc.len, ptxas.len
+        )
+    }
+}

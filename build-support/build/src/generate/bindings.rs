@@ -1,0 +1,49 @@
+//! What the generator is given.
+
+use std::collections::BTreeSet;
+
+use crate::kernel::Signatures;
+use crate::site::SiteRecord;
+
+/// One source file's kernels, compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleBindings {
+    /// Name of the Rust module, from [`module_names`](super::module_names).
+    pub name: String,
+    /// The source, relative to the package's folder, with `/`.
+    pub source: String,
+    /// Digest of all that went into the images.
+    pub digest: String,
+    /// Its kernels and the structs they take.
+    pub signatures: Signatures,
+    /// The entries that take the hidden parameter, whose failed checks are reported.
+    pub checked: BTreeSet<String>,
+    /// What it was compiled to; none where the wrappers are built without a compiler.
+    pub images: Vec<ImageBinding>,
+}
+
+/// One compiled image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageBinding {
+    /// The architecture it was compiled for: `sm_90`.
+    pub arch: String,
+    /// What it is.
+    pub kind: ImageKind,
+    /// Its file, relative to the generated one.
+    pub file: String,
+    /// Its site table: a record's site is an index into it. Types are named as `gpuk_device`'s `ValueType` names
+    /// them (`I32`).
+    pub sites: Vec<SiteRecord>,
+}
+
+/// What an image holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageKind {
+    /// Machine code.
+    Cubin,
+    /// PTX text, which the driver compiles.
+    Ptx {
+        /// The PTX ISA version of its `.version` directive.
+        version: (u32, u32),
+    },
+}

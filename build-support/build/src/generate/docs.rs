@@ -1,0 +1,168 @@
+//! Documentation comments: the kernel's own, made safe for rustdoc.
+//!
+//! A comment in a `.cu` file was not written as Markdown. Indented text would be run as a doctest, and
+//! `vector<float>` would lose its type. What is Markdown stays Markdown.
+
+/// The lines of a source comment as lines of Rust documentation.
+pub(super) fn markdown(comment: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut state = State::Prose { blank: true };
+    for line in comment.iter().flat_map(|text| text.split('\n')) {
+        let line = visible(line);
+        state = state.line(&line, &mut lines);
+    }
+    if !matches!(state, State::Prose { .. }) {
+        lines.push("```".to_owned());
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Where in a comment a line stands.
+enum State {
+    /// Text; whether the line before was empty.
+    Prose { blank: bool },
+    /// Between fences.
+    Fenced,
+    /// Indented, which is code.
+    Indented,
+}
+
+impl State {
+    fn line(self, line: &str, lines: &mut Vec<String>) -> Self {
+        let trimmed = line.trim_start();
+        let indented = line.len() - trimmed.len() >= 4;
+        match self {
+            Self::Fenced if is_fence(trimmed) => {
+                lines.push("```".to_owned());
+                return Self::Prose { blank: false };
+            }
+            Self::Fenced => {
+                lines.push(line.to_owned());
+                return Self::Fenced;
+            }
+            Self::Indented if indented || trimmed.is_empty() => {
+                lines.push(line.get(4..).unwrap_or_default().to_owned());
+                return Self::Indented;
+            }
+            Self::Indented => {
+                let empty = lines.iter().rev().take_while(|it| it.is_empty()).count();
+                lines.truncate(lines.len() - empty);
+                lines.extend(["```".to_owned(), String::new()]);
+            }
+            Self::Prose { blank: true } if indented => {
+                lines.extend(["```text".to_owned(), line[4..].to_owned()]);
+                return Self::Indented;
+            }
+            Self::Prose { .. } => {}
+        }
+        if is_fence(trimmed) {
+            lines.push("```text".to_owned());
+            return Self::Fenced;
+        }
+        let blank = trimmed.is_empty();
+        if !(blank && lines.is_empty()) {
+            lines.push(escape(line));
+        }
+        Self::Prose { blank }
+    }
+}
+
+fn is_fence(trimmed: &str) -> bool {
+    trimmed.starts_with("```") || trimmed.starts_with("~~~")
+}
+
+/// A line without what rustc refuses in a comment: bare carriage returns and characters that turn the text's
+/// direction.
+fn visible(line: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let line = line.replace('\t', "    ");
+    line.chars()
+        .filter(|c| !hidden(*c))
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}
+
+/// Keeps `<` from opening a tag, outside of code and of `<https://…>`.
+fn escape(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['`', '<', '\\']) {
+        let (before, from) = rest.split_at(at);
+        text += before;
+        let whole = match from.as_bytes()[0] {
+            b'`' => code_span(from),
+            b'<' if from.starts_with("<http") => from.find('>').map(|end| end + 1),
+            b'\\' => from.chars().nth(1).map(|next| 1 + next.len_utf8()),
+            _ => None,
+        };
+        let taken = whole.unwrap_or(1);
+        if from.starts_with('<') && whole.is_none() {
+            text.push('\\');
+        }
+        text += &from[..taken];
+        rest = &from[taken..];
+    }
+    text + rest
+}
+
+/// Length of the code span that the text starts with, if it ends on this line.
+fn code_span(text: &str) -> Option<usize> {
+    let ticks = text.len() - text.trim_start_matches('`').len();
+    let (fence, rest) = text.split_at(ticks);
+    rest.find(fence).map(|end| end + 2 * ticks)
+}
+
+/// Names in a sentence: `` `a`, `b` and `c` ``.
+pub(super) fn listed(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(comment: &str) -> String {
+        markdown(&[comment.to_owned()]).join("\n")
+    }
+
+    #[test]
+    fn indented_text_is_no_doctest() {
+        assert_eq!(
+            shown("Layout:\n\n    q: [B, H]\n    k: [B]\n\nThen\tmore."),
+            "Layout:\n\n```text\nq: [B, H]\nk: [B]\n```\n\nThen    more."
+        );
+        assert_eq!(shown("    a\n"), "```text\na\n```");
+    }
+
+    #[test]
+    fn fences_are_text_and_closed() {
+        assert_eq!(shown("```\nint x;\n"), "```text\nint x;\n\n```");
+        assert_eq!(shown("```c++\nx<y>\n```\nz"), "```text\nx<y>\n```\nz");
+    }
+
+    #[test]
+    fn tags_are_escaped_outside_of_code() {
+        assert_eq!(
+            shown("a `b<c>` vector<float> <https://x.y>"),
+            r"a `b<c>` vector\<float> <https://x.y>"
+        );
+        assert_eq!(shown(r"lone ` and <b> \<c>"), r"lone ` and \<b> \<c>");
+    }
+
+    #[test]
+    fn nothing_hidden_stays() {
+        assert_eq!(shown("a\r\u{202e}b  \n\n\n"), "ab");
+    }
+}

@@ -1,0 +1,228 @@
+//! Names of a module's items: unique, and the source's own wherever Rust lets them be.
+//!
+//! A name that is taken, by Rust, by the wrapper or by a name before it, gets `_` appended until it is free.
+//! So a kernel `load` becomes the method `load_`, and a parameter `stream` becomes `stream_`. Names that need
+//! no change are given first: they never move because of one that does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ident::{camel, ident, plain, screaming};
+use crate::kernel::{Kernel, ParamType, Signatures, Struct};
+
+/// Values that are in scope where parameters and fields stand: a parameter cannot shadow them.
+const VALUES: &[&str] = &["Err", "IMAGES", "None", "Ok", "Some"];
+
+/// Types that generated code names without a path.
+const PRIMITIVES: &[&str] = &[
+    "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "u8", "u16", "u32", "u64", "u128",
+];
+
+/// The names of one module.
+pub(super) struct Names {
+    /// By [`Kernel::entry`].
+    kernels: BTreeMap<String, KernelNames>,
+    /// By [`Struct::path`].
+    structs: BTreeMap<String, String>,
+}
+
+/// The names of one kernel.
+pub(super) struct KernelNames {
+    /// The method, and the field it launches.
+    pub(super) method: String,
+    /// The associated constant.
+    pub(super) constant: String,
+    /// The parameters, in order.
+    pub(super) params: Vec<String>,
+    /// For each parameter the kernel may write, its type parameter.
+    pub(super) generics: Vec<Option<String>>,
+    /// The local variable that holds the payload.
+    pub(super) payload: String,
+}
+
+impl Names {
+    /// Names everything in a module.
+    pub(super) fn of(signatures: &Signatures) -> Self {
+        let mut types = Scope::new(["Kernels"].iter().chain(PRIMITIVES));
+        let structs: BTreeMap<_, _> = signatures
+            .structs
+            .iter()
+            .map(|it| it.path.clone())
+            .zip(types.claim_all(signatures.structs.iter().map(|it| it.name.as_str())))
+            .collect();
+
+        // Methods and associated constants share a namespace.
+        let mut values = Scope::new(&["load"]);
+        let methods = values.claim_all(signatures.kernels.iter().map(|it| it.name.as_str()));
+        let constants: Vec<_> = methods
+            .iter()
+            .map(|method| values.claim(screaming(method)))
+            .collect();
+        let kernels = signatures
+            .kernels
+            .iter()
+            .zip(methods.into_iter().zip(constants))
+            .map(|(kernel, (method, constant))| {
+                let names = KernelNames::of(kernel, method, constant, types.clone());
+                (kernel.entry.clone(), names)
+            })
+            .collect();
+        Self { kernels, structs }
+    }
+
+    /// The names of a kernel.
+    pub(super) fn kernel(&self, kernel: &Kernel) -> Option<&KernelNames> {
+        self.kernels.get(&kernel.entry)
+    }
+
+    /// The name of a struct.
+    pub(super) fn structure(&self, path: &str) -> String {
+        self.structs
+            .get(path)
+            .cloned()
+            .unwrap_or_else(|| ident(path))
+    }
+}
+
+impl KernelNames {
+    fn of(kernel: &Kernel, method: String, constant: String, mut types: Scope) -> Self {
+        let mut values = Scope::new(["launch", "stream"].iter().chain(VALUES));
+        let params = values.claim_all(kernel.params.iter().map(|it| it.name.as_str()));
+        let generics = kernel
+            .params
+            .iter()
+            .zip(&params)
+            .map(|(param, name)| match param.ty {
+                ParamType::Pointer { mutable: true, .. } => Some(types.claim(camel(name))),
+                _ => None,
+            })
+            .collect();
+        Self {
+            method,
+            constant,
+            params,
+            generics,
+            payload: values.claim("payload".to_owned()),
+        }
+    }
+}
+
+/// Names of a struct's fields, and of as many fields of padding.
+pub(super) fn fields(structure: &Struct, paddings: usize) -> (Vec<String>, Vec<String>) {
+    let mut values = Scope::new(VALUES);
+    let fields = values.claim_all(structure.fields.iter().map(|it| it.name.as_str()));
+    let paddings = (0..paddings)
+        .map(|index| values.claim(format!("_pad{index}")))
+        .collect();
+    (fields, paddings)
+}
+
+/// Names the modules of a package's sources: each its file's stem (`2d-conv.cu` → `_2d_conv`).
+///
+/// Sources with the same stem get as many of their folders in front as tell them apart (`a/x.cu` and `b/x.cu`
+/// → `a_x` and `b_x`). Paths are relative to the package's folder, with `/`.
+pub fn module_names(sources: &[impl AsRef<str>]) -> Vec<String> {
+    let sources: Vec<_> = sources.iter().map(AsRef::as_ref).collect();
+    let longest = sources.iter().map(|it| it.split('/').count()).max();
+    let mut depths = vec![1; sources.len()];
+    for depth in 1..longest.unwrap_or(1) {
+        let names: Vec<_> = sources
+            .iter()
+            .zip(&depths)
+            .map(|(source, depth)| tail(source, *depth))
+            .collect();
+        for (index, name) in names.iter().enumerate() {
+            if names.iter().filter(|other| *other == name).count() > 1 {
+                depths[index] = depth + 1;
+            }
+        }
+    }
+    let mut scope = Scope::new(&[]);
+    let names: Vec<_> = sources
+        .iter()
+        .zip(&depths)
+        .map(|(source, depth)| tail(source, *depth))
+        .collect();
+    scope.claim_all(names.iter().map(String::as_str))
+}
+
+/// The last `depth` components of a path, joined as an identifier, without the extension.
+fn tail(source: &str, depth: usize) -> String {
+    let stem = match source.rsplit_once('.') {
+        Some((stem, extension)) if !extension.contains('/') && !stem.is_empty() => stem,
+        _ => source,
+    };
+    let components: Vec<_> = stem
+        .split('/')
+        .filter(|it| !matches!(*it, "" | "." | ".."))
+        .collect();
+    let first = components.len().saturating_sub(depth);
+    plain(&ident(&components[first..].join("_"))).to_owned()
+}
+
+/// Names in use.
+#[derive(Clone)]
+struct Scope(BTreeSet<String>);
+
+impl Scope {
+    fn new<'a>(reserved: impl IntoIterator<Item = &'a &'a str>) -> Self {
+        Self(reserved.into_iter().map(|it| (*it).to_owned()).collect())
+    }
+
+    /// Takes a name, or the free one nearest to it.
+    fn claim(&mut self, mut name: String) -> String {
+        while is_site_table(&name) || self.0.contains(&name) {
+            name = ident(&format!("{}_", plain(&name)));
+        }
+        self.0.insert(name.clone());
+        name
+    }
+
+    /// Takes many, first those that stay what they are.
+    fn claim_all<'a>(&mut self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let wanted: Vec<_> = names.map(|name| (name, ident(name))).collect();
+        let mut given = vec![None; wanted.len()];
+        for (slot, (name, ident)) in given.iter_mut().zip(&wanted) {
+            if plain(ident) == *name && !self.0.contains(ident) {
+                *slot = Some(self.claim(ident.clone()));
+            }
+        }
+        given
+            .into_iter()
+            .zip(wanted)
+            .map(|(given, (_, ident))| given.unwrap_or_else(|| self.claim(ident)))
+            .collect()
+    }
+}
+
+/// Whether a static of the module may have the name.
+fn is_site_table(name: &str) -> bool {
+    name.strip_prefix("SITES_")
+        .is_some_and(|index| !index.is_empty() && index.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_named_by_what_tells_them_apart() {
+        let named = |sources: &[&str]| module_names(sources).join(" ");
+        assert_eq!(named(&["kernels/gather.cu"]), "gather");
+        assert_eq!(named(&["k/2d-conv.cu", "k/type.cu"]), "_2d_conv r#type");
+        assert_eq!(named(&["a/x.cu", "b/x.cu", "y.cu"]), "a_x b_x y");
+        assert_eq!(named(&["a/c/x.cu", "b/c/x.cu"]), "a_c_x b_c_x");
+        assert_eq!(named(&["x.cu", "b/x.cu"]), "x b_x");
+        assert_eq!(named(&["a-b.cu", "a_b.cu"]), "a_b a_b_");
+        assert_eq!(named(&["a/b.x.cu"]), "b_x");
+    }
+
+    #[test]
+    fn names_that_fit_do_not_move() {
+        let mut scope = Scope::new(&["stream"]);
+        let names = ["stream", "stream_", "SITES_0", "a"];
+        assert_eq!(
+            scope.claim_all(names.into_iter()),
+            ["stream__", "stream_", "SITES_0_", "a"]
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! C++ types in Rust, and in C++ again for the documentation.
+
+use super::ident::ident;
+use super::names::Names;
+use crate::kernel::{Scalar, Type};
+
+/// How types are written.
+#[derive(Clone, Copy)]
+pub(super) struct Types<'a> {
+    names: &'a Names,
+    /// In front of the run time's items: `::gpuk::`, or nothing for people.
+    root: &'a str,
+}
+
+impl<'a> Types<'a> {
+    /// As code, named from the root.
+    pub(super) fn code(names: &'a Names) -> Self {
+        let root = "::gpuk::";
+        Self { names, root }
+    }
+
+    /// For people, unqualified.
+    pub(super) fn short(names: &'a Names) -> Self {
+        Self { names, root: "" }
+    }
+
+    /// The Rust type.
+    pub(super) fn rust(&self, ty: &Type) -> String {
+        match ty {
+            Type::Scalar(it) => self.scalar(*it),
+            Type::Vector(name) => format!("{}{}", self.path("vector::"), vector(name)),
+            Type::Struct(path) => self.names.structure(path),
+            Type::Array(item, length) => format!("[{}; {length}]", self.rust(item)),
+            Type::Address => "u64".to_owned(),
+        }
+    }
+
+    fn scalar(&self, scalar: Scalar) -> String {
+        let (module, name) = match scalar {
+            Scalar::Bool => ("", "bool"),
+            Scalar::I8 => ("", "i8"),
+            Scalar::I16 => ("", "i16"),
+            Scalar::I32 => ("", "i32"),
+            Scalar::I64 => ("", "i64"),
+            Scalar::I128 => ("", "i128"),
+            Scalar::U8 => ("", "u8"),
+            Scalar::U16 => ("", "u16"),
+            Scalar::U32 => ("", "u32"),
+            Scalar::U64 => ("", "u64"),
+            Scalar::U128 => ("", "u128"),
+            Scalar::F32 => ("", "f32"),
+            Scalar::F64 => ("", "f64"),
+            Scalar::F16 => ("half::", "f16"),
+            Scalar::Bf16 => ("half::", "bf16"),
+            Scalar::F8E4M3 => ("float8::", "F8E4M3"),
+            Scalar::F8E5M2 => ("float8::", "F8E5M2"),
+        };
+        match module {
+            "" => name.to_owned(),
+            _ => format!("{}{name}", self.path(module)),
+        }
+    }
+
+    fn path(&self, module: &str) -> String {
+        match self.root {
+            "" => String::new(),
+            root => format!("{root}{module}"),
+        }
+    }
+}
+
+/// `float4` → `Float4`.
+fn vector(name: &str) -> String {
+    let name = ident(name);
+    let (first, rest) = name.split_at(1);
+    first.to_ascii_uppercase() + rest
+}
+
+/// The C++ type of a field, its array's extents behind.
+pub(super) fn cpp(ty: &Type) -> String {
+    match ty {
+        Type::Scalar(scalar) => cpp_scalar(*scalar).to_owned(),
+        Type::Vector(name) | Type::Struct(name) => name.clone(),
+        Type::Array(item, length) => {
+            let item = cpp(item);
+            match item.split_once('[') {
+                Some((item, rest)) => format!("{item}[{length}][{rest}"),
+                None => format!("{item}[{length}]"),
+            }
+        }
+        Type::Address => "pointer".to_owned(),
+    }
+}
+
+fn cpp_scalar(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Bool => "bool",
+        Scalar::I8 => "signed char",
+        Scalar::I16 => "short",
+        Scalar::I32 => "int",
+        Scalar::I64 => "long long",
+        Scalar::I128 => "__int128",
+        Scalar::U8 => "unsigned char",
+        Scalar::U16 => "unsigned short",
+        Scalar::U32 => "unsigned int",
+        Scalar::U64 => "unsigned long long",
+        Scalar::U128 => "unsigned __int128",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::F16 => "__half",
+        Scalar::Bf16 => "__nv_bfloat16",
+        Scalar::F8E4M3 => "__nv_fp8_e4m3",
+        Scalar::F8E5M2 => "__nv_fp8_e5m2",
+    }
+}

@@ -1,0 +1,133 @@
+//! Generated wrappers, compared with the files in `golden`; `UPDATE=1` rewrites those.
+
+mod inputs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gpuk_build::generate::{ModuleBindings, package};
+use gpuk_build::kernel::{Struct, Type};
+use gpuk_build::run::ToolCommand;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+#[test]
+fn wrappers_are_those_in_the_repository() {
+    let mut stale = Vec::new();
+    for (name, modules) in inputs::all() {
+        let file = folder().join(name).with_extension("rs");
+        let text = package(&modules);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&file, text).unwrap();
+        } else if fs::read_to_string(&file).unwrap_or_default() != text {
+            stale.push(name);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "stale: {stale:?}; rewrite with UPDATE=1 and read the difference"
+    );
+}
+
+#[test]
+fn wrappers_are_laid_out_as_rustfmt_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for (name, modules) in inputs::all() {
+        let file = dir.path().join(name).with_extension("rs");
+        fs::write(&file, package(&modules)).unwrap();
+        files.push(file);
+    }
+    rustfmt(&files);
+}
+
+fn rustfmt(files: &[PathBuf]) {
+    let output = ToolCommand::new("rustfmt")
+        .args(["--check", "--edition", "2024", "--color", "never"])
+        .args(files)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}{}", output.stderr);
+}
+
+/// Names of every length, so that every way of breaking a line is met.
+#[test]
+fn any_length_of_names_is_laid_out_as_rustfmt_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut random = Random(1);
+    let files: Vec<_> = (0..200)
+        .map(|index| {
+            let file = dir.path().join(format!("m{index}.rs"));
+            fs::write(&file, package(&[random.module()])).unwrap();
+            file
+        })
+        .collect();
+    rustfmt(&files);
+}
+
+/// A linear congruential generator (Knuth's MMIX).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % end
+    }
+
+    fn name(&mut self, longest: u64) -> String {
+        let length = 1 + self.below(longest);
+        let tail = (0..length).map(|_| char::from(b"abcdefgh_kmn"[self.below(12) as usize]));
+        format!("n{}", tail.collect::<String>())
+    }
+
+    fn ty(&mut self, structs: &[Struct]) -> Type {
+        match self.below(4) {
+            0 => inputs::I32,
+            1 => Type::Vector("ulonglong4".to_owned()),
+            2 if !structs.is_empty() => Type::Struct(
+                structs[self.below(structs.len() as u64) as usize]
+                    .path
+                    .clone(),
+            ),
+            _ => inputs::F32,
+        }
+    }
+
+    fn module(&mut self) -> ModuleBindings {
+        let structs: Vec<_> = (0..self.below(3))
+            .map(|index| {
+                let name = self.name(30) + &index.to_string();
+                let fields: Vec<_> = (0..self.below(5))
+                    .map(|index| (self.name(25), inputs::F32, 16 * index))
+                    .collect();
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(name, ty, at)| (name.as_str(), ty.clone(), *at))
+                    .collect();
+                inputs::structure(&name, 16 * fields.len().max(1) as u64, 16, &fields)
+            })
+            .collect();
+        let kernels = (0..1 + self.below(3))
+            .map(|index| {
+                let params = (0..self.below(12)).map(|_| {
+                    let name = self.name(32);
+                    let ty = self.ty(&structs);
+                    match self.below(3) {
+                        0 => inputs::value("T", &name, ty),
+                        1 => inputs::read("const T *", &name, Some(ty)),
+                        _ => inputs::write("T *", &name, Some(ty)),
+                    }
+                });
+                let params = params.collect();
+                inputs::kernel(&(self.name(60) + &index.to_string()), params)
+            })
+            .collect();
+        inputs::module("m", kernels, structs)
+    }
+}

@@ -1,0 +1,90 @@
+//! What a register is known to hold, followed back to a symbol or a number.
+
+use super::flow::{Flow, NodeId};
+use crate::instruction::{Instruction, Operand};
+use crate::module::Module;
+use crate::name::Name;
+
+/// A value known before the kernel runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Constant {
+    /// Low 64 bits.
+    Int(u64),
+    /// A variable and bytes past its start.
+    Address(Name, i64),
+}
+
+/// How far back a value is followed; debug builds copy a pointer some five times.
+const MAX_STEPS: usize = 64;
+
+/// Follows `operand` back through its registers' only definitions, and notes them in `trail`.
+pub(super) fn resolve(
+    flow: &Flow<'_>,
+    operand: &Operand,
+    trail: &mut Vec<NodeId>,
+) -> Result<Constant, String> {
+    let mut operand = operand;
+    let mut offset = 0_i64;
+    for _ in 0..MAX_STEPS {
+        let register = match operand {
+            Operand::Int(bits) => return Ok(Constant::Int(bits.wrapping_add_signed(offset))),
+            Operand::Symbol(name, more) => {
+                return Ok(Constant::Address(
+                    Name::clone(name),
+                    offset.wrapping_add(*more),
+                ));
+            }
+            Operand::Register(register) => register,
+            _ => return Err("an argument is no register, number or symbol".to_owned()),
+        };
+        let [definition] = flow.definitions(register.id) else {
+            return Err(format!(
+                "`{}` is not set in exactly one place",
+                register.name
+            ));
+        };
+        let step = flow
+            .instruction(*definition)
+            .filter(|instruction| instruction.guard.is_none())
+            .and_then(step);
+        let Some((source, more)) = step else {
+            return Err(format!("`{}` is not a constant", register.name));
+        };
+        trail.push(*definition);
+        operand = source;
+        offset = offset.wrapping_add(more);
+    }
+    Err("an argument is copied too often".to_owned())
+}
+
+/// What an instruction copies, and how much it adds.
+fn step(instruction: &Instruction) -> Option<(&Operand, i64)> {
+    let sources = instruction.operands.get(1..)?;
+    match (&*instruction.opcode, sources) {
+        ("mov" | "cvta", [source]) => Some((source, 0)),
+        ("add", [source @ Operand::Register(_), Operand::Int(bytes)]) => {
+            Some((source, bytes.cast_signed()))
+        }
+        _ => None,
+    }
+}
+
+/// The string that a constant points to.
+pub(super) fn string(module: &Module, constant: &Constant) -> Result<String, String> {
+    let Constant::Address(symbol, offset) = constant else {
+        return Err("a string is no variable".to_owned());
+    };
+    let variable = module
+        .variable(symbol)
+        .ok_or_else(|| format!("`{symbol}` is no variable of this module"))?;
+    let bytes = variable
+        .bytes()
+        .filter(|_| variable.init.is_some())
+        .ok_or_else(|| format!("`{symbol}` has no initial bytes"))?;
+    let text = usize::try_from(*offset)
+        .ok()
+        .and_then(|offset| bytes.get(offset..))
+        .and_then(|bytes| bytes.split(|byte| *byte == 0).next())
+        .ok_or_else(|| format!("a string lies outside of `{symbol}`"))?;
+    Ok(String::from_utf8_lossy(text).into_owned())
+}

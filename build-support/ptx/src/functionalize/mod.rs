@@ -1,0 +1,81 @@
+//! Turns the calls of a failed check into "record, then exit or go on", inline.
+//!
+//! - here: what goes in and comes out, and the order of the steps
+//! - `refusal`: what cannot be functionalized
+//! - `site`, `format`: what a check says, and whether its message fits its values
+//! - `flow`, `constant`: which instruction sets a register, and to what
+//! - `failure`: a failure call with all that belongs to it
+//! - `reach`: which functions can come to a check
+//! - `code`: the code that takes a call's place
+//! - `rewrite`: the edits
+//!
+//! What the record means is `gpuk-device`'s; who allocates and reads it is not here.
+//!
+//! A function that can come to a check gets one more parameter, the launch's gate; for an entry it is the
+//! last one of the kernel. Calls from other modules (`-rdc`) do not pass it: link before, or not at all.
+
+mod code;
+mod constant;
+mod failure;
+mod flow;
+mod format;
+mod reach;
+mod refusal;
+mod rewrite;
+mod site;
+
+pub use refusal::{Place, Refusal};
+pub use site::{Site, SiteKind};
+
+use crate::module::Module;
+
+/// What to functionalize.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// `assert` too, not only the checks of `gpuk.cuh`.
+    pub asserts: bool,
+}
+
+/// A module whose checks record their failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Functionalized {
+    /// The PTX.
+    pub text: String,
+    /// The sites; a record names one by its index.
+    pub sites: Vec<Site>,
+    /// Symbols of the entries that take the gate's address as one more, last parameter.
+    pub entries: Vec<String>,
+}
+
+/// The lowest compute capability, times ten, whose threads make progress independently of their warp, which
+/// the record's lock needs.
+pub const MIN_CAPABILITY: u32 = 70;
+
+/// Functionalizes a module. One without checks comes back as it is.
+///
+/// # Errors
+///
+/// All that stands in the way, each with its place.
+pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalized, Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    let checked = failure::find(module, *options, &mut refusals);
+    let reach = reach::Reach::new(module, &checked);
+    if !reach.is_empty()
+        && module
+            .capability()
+            .is_none_or(|found| found < MIN_CAPABILITY)
+    {
+        refusals.push(Refusal::Target {
+            function: checked
+                .first()
+                .map(|found| found.function.name.to_string())
+                .unwrap_or_default(),
+            target: module.target().to_owned(),
+        });
+    }
+    refusals.extend(reach.indirect(module, *options));
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    rewrite::rewrite(module, *options, &checked, &reach)
+}

@@ -1,0 +1,102 @@
+//! What a check says of itself.
+
+use gpuk_device::abi::{Kind, SEPARATOR, ValueType};
+
+use super::format::placeholders;
+
+/// A check in the source. Equal checks, one inlined twice say, are one site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Its index in the table.
+    pub id: u32,
+    /// Which macro it was written with.
+    pub kind: SiteKind,
+    /// The source file, as the compiler saw it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// The condition that failed, as written.
+    pub condition: String,
+    /// The message, if one was given.
+    pub format: Option<String>,
+    /// Types of the captured values.
+    pub types: Vec<ValueType>,
+    /// PTX symbol of the first function that contains it.
+    pub function: String,
+    /// PTX symbols of the entries that can come to it.
+    pub entries: Vec<String>,
+}
+
+/// What a site was written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SiteKind {
+    /// A macro of `gpuk.cuh`.
+    Check(Kind),
+    /// `assert`.
+    Assert,
+}
+
+impl SiteKind {
+    /// Whether the failing thread stops.
+    #[must_use]
+    pub const fn stops(self) -> bool {
+        match self {
+            Self::Check(kind) => kind.stops(),
+            Self::Assert => true,
+        }
+    }
+}
+
+/// What makes two sites one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Label {
+    pub(super) kind: SiteKind,
+    pub(super) file: String,
+    pub(super) line: u32,
+    pub(super) condition: String,
+    pub(super) format: Option<String>,
+    pub(super) types: Vec<ValueType>,
+}
+
+impl Label {
+    /// Reads a site string of `gpuk.cuh`; `None` if it is none.
+    pub(super) fn read(string: &str, types: Vec<ValueType>) -> Option<Self> {
+        let mut parts = string.splitn(5, SEPARATOR);
+        let spelling = parts.next()?;
+        let kind = Kind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == spelling)?;
+        let file = parts.next()?.to_owned();
+        let line = parts.next()?.parse().ok()?;
+        let condition = parts.next()?.to_owned();
+        let format = parts.next()?;
+        let silent = format.is_empty() && types.is_empty();
+        Some(Self {
+            kind: SiteKind::Check(kind),
+            file,
+            line,
+            condition,
+            format: (!silent).then(|| format.to_owned()),
+            types,
+        })
+    }
+
+    /// What does not fit between the message and the values.
+    pub(super) fn mismatch(&self) -> Option<String> {
+        let format = self.format.as_deref().unwrap_or_default();
+        match placeholders(format) {
+            Err(text) => Some(text),
+            Ok(count) if count == self.types.len() => None,
+            Ok(count) => Some(format!(
+                "has {} for {}: \"{format}\"",
+                counted(count, "placeholder"),
+                counted(self.types.len(), "value"),
+            )),
+        }
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

@@ -1,0 +1,143 @@
+//! What a generated wrapper knows about its kernel before any driver is there.
+
+use crate::launch::Launch;
+
+/// One kernel, as the compiler saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Name of the Rust method.
+    pub name: &'static str,
+    /// The PTX symbol.
+    pub entry: &'static str,
+    /// `file:line` of the definition.
+    pub source: &'static str,
+    /// Whether the kernel takes the hidden last parameter that its checks report through.
+    pub checked: bool,
+    /// `__launch_bounds__(N)`: the most threads a block may have.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`: the only block shape.
+    pub exact_block: Option<[u32; 3]>,
+    /// `__launch_bounds__(_, M)`: blocks meant to share a multiprocessor.
+    pub min_blocks: Option<u32>,
+    /// `__cluster_dims__`, in blocks.
+    pub cluster: Option<[u32; 3]>,
+    /// In the order of the declaration, without the hidden one.
+    pub params: &'static [ParamInfo],
+}
+
+/// One parameter of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// As the source names it.
+    pub name: &'static str,
+    /// Bytes.
+    pub size: usize,
+    /// Bytes.
+    pub align: usize,
+}
+
+impl KernelInfo {
+    /// Threads of a block that neither the kernel nor the caller says anything about.
+    const DEFAULT_BLOCK: u32 = 256;
+
+    /// One block of the shape the kernel asks for: its exact block, else its largest, else 256 threads.
+    ///
+    /// ```
+    /// # use gpuk::KernelInfo;
+    /// # const SCALE: KernelInfo = KernelInfo { name: "scale", entry: "scale", source: "a.cu:1", checked: false,
+    /// #     max_threads: Some(128), exact_block: None, min_blocks: None, cluster: None, params: &[] };
+    /// let launch = SCALE.launch().elements(1000);
+    /// assert_eq!((launch.grid, launch.block), ([8, 1, 1], [128, 1, 1]));
+    /// ```
+    #[must_use]
+    pub fn launch(&self) -> Launch {
+        let threads = self.max_threads.unwrap_or(Self::DEFAULT_BLOCK);
+        Launch::default().block(self.exact_block.unwrap_or([threads, 1, 1]))
+    }
+
+    /// Offsets and sizes in bytes of all parameters, the hidden one included, as PTX lays them out.
+    pub(crate) fn layout(&self) -> impl Iterator<Item = Place> + '_ {
+        let hidden = self.checked.then_some(ParamInfo {
+            name: HIDDEN,
+            size: 8,
+            align: 8,
+        });
+        let mut end = 0;
+        self.params.iter().copied().chain(hidden).map(move |param| {
+            let offset = usize::next_multiple_of(end, param.align.max(1));
+            end = offset + param.size;
+            Place {
+                name: param.name,
+                offset,
+                size: param.size,
+            }
+        })
+    }
+
+    /// How many arguments a launch passes.
+    pub(crate) const fn arguments(&self) -> usize {
+        self.params.len() + self.checked as usize
+    }
+}
+
+/// What messages call the parameter that a kernel's checks report through.
+const HIDDEN: &str = "(checks)";
+
+/// Where a parameter lies in the kernel's parameter block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) name: &'static str,
+    pub(crate) offset: usize,
+    pub(crate) size: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn param(name: &'static str, size: usize, align: usize) -> ParamInfo {
+        ParamInfo { name, size, align }
+    }
+
+    const INFO: KernelInfo = KernelInfo {
+        name: "k",
+        entry: "k",
+        source: "k.cu:1",
+        checked: true,
+        max_threads: None,
+        exact_block: None,
+        min_blocks: None,
+        cluster: None,
+        params: &[
+            param("a", 1, 1),
+            param("b", 8, 8),
+            param("c", 12, 4),
+            param("d", 16, 16),
+        ],
+    };
+
+    #[test]
+    fn parameters_are_aligned_one_after_the_other() {
+        let places: Vec<_> = INFO
+            .layout()
+            .map(|place| (place.offset, place.size))
+            .collect();
+        assert_eq!(places, [(0, 1), (8, 8), (16, 12), (32, 16), (48, 8)]);
+        assert_eq!(INFO.arguments(), 5);
+    }
+
+    #[test]
+    fn the_kernel_chooses_its_block() {
+        assert_eq!(INFO.launch().block, [256, 1, 1]);
+        let bounded = KernelInfo {
+            max_threads: Some(64),
+            ..INFO
+        };
+        assert_eq!(bounded.launch().block, [64, 1, 1]);
+        let exact = KernelInfo {
+            exact_block: Some([8, 8, 2]),
+            ..bounded
+        };
+        assert_eq!(exact.launch().block, [8, 8, 2]);
+    }
+}

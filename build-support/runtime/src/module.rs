@@ -1,0 +1,329 @@
+//! Loading a source file's kernels into a context.
+
+use std::ffi::CString;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+
+use cudarc::driver::sys::{
+    CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute,
+};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
+use cudarc::nvrtc::Ptx;
+use thiserror::Error;
+
+use crate::call::{self, Current};
+use crate::driver::DriverError;
+use crate::function::Function;
+use crate::image::{self, DriverVersion, Image, NoImage};
+use crate::kernel::KernelInfo;
+use crate::launch::{DeviceLimits, Limits};
+use crate::library;
+use crate::pool::Pool;
+
+/// One image in a context.
+#[derive(Debug)]
+pub struct Module {
+    module: Arc<CudaModule>,
+    context: Arc<CudaContext>,
+    image: &'static Image,
+    device: DeviceLimits,
+    driver: DriverVersion,
+}
+
+/// Why kernels were not loaded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No image is for the device and its driver.
+    #[error(transparent)]
+    NoImage(#[from] NoImage),
+
+    /// The driver refused every image that seemed to fit.
+    #[error("{}", explain(.0))]
+    Refused(Vec<Refusal>),
+
+    /// The image lacks a kernel: it is left out for this architecture, by `__CUDA_ARCH__` for instance.
+    #[error("kernel `{kernel}` is not in the {image}: it has no entry `{entry}`")]
+    NoKernel {
+        /// The kernel.
+        kernel: &'static str,
+        /// Its symbol.
+        entry: &'static str,
+        /// The image loaded.
+        image: &'static Image,
+    },
+
+    /// The wrapper was generated for another kernel than the image has.
+    #[error(
+        "kernel `{kernel}`: parameter `{parameter}` has {expected_size} bytes at offset {expected_offset} in the \
+         wrapper, but {size} at {offset} in the {image}; wrapper and image do not belong together"
+    )]
+    Parameter {
+        /// The kernel.
+        kernel: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// Bytes, in the wrapper.
+        expected_size: usize,
+        /// Bytes, in the wrapper.
+        expected_offset: usize,
+        /// Bytes, in the image.
+        size: usize,
+        /// Bytes, in the image.
+        offset: usize,
+        /// The image loaded.
+        image: &'static Image,
+    },
+
+    /// The wrapper was generated for another kernel than the image has.
+    #[error(
+        "kernel `{kernel}`: the wrapper passes {expected} parameters, but in the {image} the kernel takes \
+         {found}; wrapper and image do not belong together"
+    )]
+    ParameterCount {
+        /// The kernel.
+        kernel: &'static str,
+        /// How many the wrapper passes, the hidden one included.
+        expected: usize,
+        /// How many the kernel takes: fewer, or "more".
+        found: Count,
+        /// The image loaded.
+        image: &'static Image,
+    },
+
+    /// The driver failed at something else.
+    #[error("kernels could not be loaded: {0}")]
+    Driver(#[source] DriverError),
+}
+
+/// A number of parameters, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Count {
+    /// So many.
+    #[error("{0}")]
+    Exactly(usize),
+    /// More than the wrapper passes.
+    #[error("more")]
+    More,
+}
+
+/// An image that the driver did not load.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The image.
+    pub image: &'static Image,
+    /// What the driver said.
+    pub error: DriverError,
+    /// What the driver's compiler said about PTX.
+    pub log: Option<String>,
+}
+
+fn explain(refusals: &[Refusal]) -> String {
+    let mut text = "the driver loads none of the images that are for this device".to_owned();
+    for Refusal { image, error, log } in refusals {
+        text.push_str(&format!("\n  {image}: {error}"));
+        for line in log.iter().flat_map(|log| log.lines()) {
+            text.push_str(&format!("\n    {line}"));
+        }
+    }
+    text
+}
+
+fn driver(error: cudarc::driver::DriverError) -> LoadError {
+    LoadError::Driver(error.into())
+}
+
+impl Module {
+    /// Loads the best of the images for the context's device.
+    ///
+    /// An image that the driver does not load, such as machine code on a simulator, gives way to the next.
+    ///
+    /// # Errors
+    ///
+    /// If no image fits, or the driver loads none.
+    pub fn load(context: &Arc<CudaContext>, images: &'static [Image]) -> Result<Self, LoadError> {
+        context.bind_to_thread().map_err(driver)?;
+        let attribute = |which| call::attribute(context, which).map_err(LoadError::Driver);
+        let capability = (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        );
+        let version = call::driver_version().map_err(LoadError::Driver)?;
+        let mut refusals = Vec::new();
+        for image in image::choose(images, capability, version)? {
+            match load(context, image) {
+                Ok(module) => {
+                    return Ok(Self {
+                        module,
+                        context: Arc::clone(context),
+                        image,
+                        device: device_limits(context).map_err(LoadError::Driver)?,
+                        driver: version,
+                    });
+                }
+                Err(refusal) if is_about_image(refusal.error) => refusals.push(refusal),
+                Err(refusal) => return Err(LoadError::Driver(refusal.error)),
+            }
+        }
+        Err(LoadError::Refused(refusals))
+    }
+
+    /// A kernel of the module.
+    ///
+    /// # Errors
+    ///
+    /// If the image does not have it, or not with these parameters.
+    pub fn function(&self, info: &'static KernelInfo) -> Result<Function, LoadError> {
+        let missing = || LoadError::NoKernel {
+            kernel: info.name,
+            entry: info.entry,
+            image: self.image,
+        };
+        if info.entry.contains('\0') {
+            return Err(missing());
+        }
+        let function = self.module.load_function(info.entry).map_err(|error| {
+            use cudarc::driver::sys::CUresult::CUDA_ERROR_NOT_FOUND;
+            if error.0 == CUDA_ERROR_NOT_FOUND {
+                missing()
+            } else {
+                driver(error)
+            }
+        })?;
+        if self.driver >= DriverVersion::PARAM_INFO {
+            self.compare(info, &function)?;
+        }
+        let attribute = |which| -> Result<u32, LoadError> {
+            let value = function.get_attribute(which).map_err(driver)?;
+            Ok(u32::try_from(value).unwrap_or(0))
+        };
+        let limits = Limits {
+            device: self.device,
+            threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            registers: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            fixed_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        };
+        let shared = attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        let pool = if info.checked {
+            Some(Pool::of(&self.context).map_err(LoadError::Driver)?)
+        } else {
+            None
+        };
+        Ok(Function {
+            function,
+            context: Arc::clone(&self.context),
+            pool,
+            info,
+            sites: self.image.sites(),
+            limits,
+            shared: AtomicU32::new(shared),
+            raising: Mutex::new(()),
+        })
+    }
+
+    /// Compares the wrapper's parameters with what the driver says of the kernel's.
+    fn compare(&self, info: &KernelInfo, function: &CudaFunction) -> Result<(), LoadError> {
+        let get = |index| {
+            #[expect(unsafe_code, reason = "asking about a loaded function")]
+            // SAFETY: the function is loaded as long as its module, which it has.
+            unsafe {
+                library::param_info(function.cu_function(), index)
+            }
+        };
+        let count = |found| LoadError::ParameterCount {
+            kernel: info.name,
+            expected: info.arguments(),
+            found,
+            image: self.image,
+        };
+        for (index, place) in info.layout().enumerate() {
+            let (offset, size) = match get(index) {
+                // The driver is new enough, but does not tell.
+                None => return Ok(()),
+                // It answers so past the last parameter, and has no other way to say how many there are.
+                Some(Err(error)) if error.is_invalid_value() => {
+                    return Err(count(Count::Exactly(index)));
+                }
+                Some(Err(error)) => return Err(LoadError::Driver(error)),
+                Some(Ok(found)) => found,
+            };
+            if (offset, size) != (place.offset, place.size) {
+                return Err(LoadError::Parameter {
+                    kernel: info.name,
+                    parameter: place.name,
+                    expected_size: place.size,
+                    expected_offset: place.offset,
+                    size,
+                    offset,
+                    image: self.image,
+                });
+            }
+        }
+        match get(info.arguments()) {
+            Some(Ok(_)) => Err(count(Count::More)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The image that was loaded.
+    #[must_use]
+    pub const fn image(&self) -> &'static Image {
+        self.image
+    }
+
+    /// cudarc's module, for its globals.
+    #[must_use]
+    pub const fn cudarc(&self) -> &Arc<CudaModule> {
+        &self.module
+    }
+}
+
+fn load(context: &Arc<CudaContext>, image: &'static Image) -> Result<Arc<CudaModule>, Refusal> {
+    let mut bytes = image.bytes().to_vec();
+    if matches!(image, Image::Ptx { .. }) {
+        bytes.push(0);
+    }
+    context
+        .load_module(Ptx::from_binary(bytes))
+        .map_err(|error| Refusal {
+            image,
+            error: error.into(),
+            log: compiler_log(context, image),
+        })
+}
+
+/// Loads once more, to hear why not.
+fn compiler_log(context: &CudaContext, image: &Image) -> Option<String> {
+    let Image::Ptx { bytes, .. } = image else {
+        return None;
+    };
+    let _current = Current::enter(context).ok()?;
+    call::compiler_log(&CString::new(*bytes).ok()?)
+}
+
+/// Whether another image may do better.
+const fn is_about_image(error: DriverError) -> bool {
+    // Image, binary, PTX, PTX version, compiler, source, shared object, missing symbols.
+    matches!(error.code(), 200 | 209 | 218 | 221..=223 | 300 | 302..=303 | 500)
+}
+
+fn device_limits(context: &CudaContext) -> Result<DeviceLimits, DriverError> {
+    let get = |attribute| call::attribute(context, attribute);
+    Ok(DeviceLimits {
+        grid: [
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+        ],
+        block: [
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+            get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+        ],
+        threads: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        // Before compute capability 7.0 there is nothing to opt into, and the second may say 0.
+        shared: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.max(get(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?),
+    })
+}

@@ -1,0 +1,191 @@
+//! Slots: what a checked launch reports its first failure through.
+//!
+//! A slot is a gate in device memory, whose address the kernel gets, and a record in host memory, which the
+//! thread with the lowest key writes (`gpuk_device::record`). Which launch has which slot is `pool`'s business.
+
+#![expect(unsafe_code, reason = "reading memory that kernels write")]
+
+use std::ptr::NonNull;
+
+use cudarc::driver::sys::CUdeviceptr;
+use gpuk_device::record::{MAX_VALUES, gate, payload};
+
+use crate::call::{CopyStream, DeviceMemory, MappedMemory};
+use crate::driver::DriverError;
+
+/// A gate and its record; lives as long as its [`Chunk`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    gate: CUdeviceptr,
+    record: NonNull<[u8; payload::SIZE]>,
+}
+
+// SAFETY: the record is shared with kernels anyway; one launch has the slot at a time, and its owner moves.
+unsafe impl Send for Slot {}
+// SAFETY: the record is only read through this, and word by word.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// The kernel's hidden argument.
+    pub(crate) const fn gate(&self) -> &CUdeviceptr {
+        &self.gate
+    }
+
+    /// What the failing thread left, if one failed. The launch is over, or what is read may be of any moment.
+    pub(crate) fn read(&self) -> Option<Record> {
+        let words = self.record.cast::<u32>();
+        let word = |at: usize| {
+            // SAFETY: within the record, which its chunk keeps; kernels write it, hence volatile.
+            unsafe { words.add(at / 4).read_volatile() }
+        };
+        if word(payload::STATE) == 0 {
+            return None;
+        }
+        let mut bytes = [0; payload::SIZE];
+        for (at, four) in bytes.chunks_exact_mut(4).enumerate() {
+            four.copy_from_slice(&word(at * 4).to_ne_bytes());
+        }
+        Some(Record::parse(&bytes))
+    }
+
+    /// How many threads failed.
+    pub(crate) fn count(&self, copies: &CopyStream) -> Result<u64, DriverError> {
+        let mut count = [0; 8];
+        // SAFETY: within the gate.
+        unsafe { copies.to_host(&mut count, self.gate + gate::COUNT as u64) }?;
+        Ok(u64::from_le_bytes(count))
+    }
+
+    /// Makes the slot as new after a failure. The launch is over, or its next failure may be lost.
+    pub(crate) fn reset(&self, copies: &CopyStream) -> Result<(), DriverError> {
+        // SAFETY: within the gate; `RECORD` behind it stays.
+        unsafe { copies.to_device(self.gate, &fresh_gate(0)[..gate::RECORD]) }?;
+        // SAFETY: within the record, which no reference points to.
+        unsafe { self.record.write_bytes(0, 1) };
+        Ok(())
+    }
+}
+
+/// A gate before any failure.
+fn fresh_gate(record: CUdeviceptr) -> [u8; gate::SIZE] {
+    let mut bytes = [0; gate::SIZE];
+    bytes[gate::BEST..][..8].copy_from_slice(&gate::NO_KEY.to_le_bytes());
+    bytes[gate::RECORD..][..8].copy_from_slice(&record.to_le_bytes());
+    bytes
+}
+
+/// The memory of some slots.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    gates: DeviceMemory,
+    records: MappedMemory,
+}
+
+impl Chunk {
+    /// Slots of a chunk.
+    pub(crate) const SLOTS: usize = 256;
+
+    /// In the current context.
+    pub(crate) fn new(copies: &CopyStream) -> Result<Self, DriverError> {
+        let chunk = Self {
+            gates: DeviceMemory::new(Self::SLOTS * gate::SIZE)?,
+            records: MappedMemory::new(Self::SLOTS * payload::SIZE)?,
+        };
+        let gates: Vec<u8> = (0..Self::SLOTS)
+            .flat_map(|slot| fresh_gate(chunk.records.device() + (slot * payload::SIZE) as u64))
+            .collect();
+        // SAFETY: just allocated with this size; no kernel knows it yet.
+        unsafe { copies.to_device(chunk.gates.address(), &gates) }?;
+        Ok(chunk)
+    }
+
+    /// A slot of this chunk, by a number below [`SLOTS`](Self::SLOTS).
+    pub(crate) fn slot(&self, index: usize) -> Slot {
+        let index = index % Self::SLOTS;
+        let records = self.records.host().cast::<[u8; payload::SIZE]>();
+        Slot {
+            gate: self.gates.address() + (index * gate::SIZE) as u64,
+            // SAFETY: within the allocation.
+            record: unsafe { records.add(index) },
+        }
+    }
+}
+
+/// A written record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) site: u32,
+    pub(crate) block: [u32; 3],
+    pub(crate) thread: [u32; 3],
+    pub(crate) values: [u64; MAX_VALUES],
+}
+
+impl Record {
+    fn parse(bytes: &[u8; payload::SIZE]) -> Self {
+        let u32_at = |at: usize| {
+            let mut four = [0; 4];
+            four.copy_from_slice(&bytes[at..at + 4]);
+            u32::from_le_bytes(four)
+        };
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        let axes = |at: usize| [0, 1, 2].map(|axis| u32_at(at + 4 * axis));
+        Self {
+            site: u32_at(payload::SITE),
+            block: axes(payload::BLOCK),
+            thread: axes(payload::THREAD),
+            values: std::array::from_fn(|value| u64_at(payload::VALUES + 8 * value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_where_the_device_writes_them() {
+        let mut bytes = [0_u8; payload::SIZE];
+        let mut put = |at: usize, word: &[u8]| bytes[at..][..word.len()].copy_from_slice(word);
+        put(payload::STATE, &1_u32.to_le_bytes());
+        put(payload::SITE, &7_u32.to_le_bytes());
+        put(payload::KEY, &u64::MAX.to_le_bytes());
+        for axis in 0..3_u32 {
+            put(
+                payload::BLOCK + 4 * axis as usize,
+                &(10 + axis).to_le_bytes(),
+            );
+            put(
+                payload::THREAD + 4 * axis as usize,
+                &(20 + axis).to_le_bytes(),
+            );
+        }
+        for value in 0..MAX_VALUES as u64 {
+            put(
+                payload::VALUES + 8 * value as usize,
+                &(u64::MAX - value).to_le_bytes(),
+            );
+        }
+        let record = Record::parse(&bytes);
+        assert_eq!(
+            (record.site, record.block, record.thread),
+            (7, [10, 11, 12], [20, 21, 22])
+        );
+        assert_eq!(
+            record.values,
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|value| u64::MAX - value)
+        );
+    }
+
+    #[test]
+    fn a_fresh_gate_knows_its_record_and_no_key() {
+        let bytes = fresh_gate(0x1234_5678_9abc);
+        assert_eq!(bytes[gate::BEST..][..8], [0xff; 8]);
+        assert_eq!(bytes[gate::LOCK..][..4], [0; 4]);
+        assert_eq!(bytes[gate::COUNT..][..8], [0; 8]);
+        assert_eq!(
+            bytes[gate::RECORD..][..8],
+            0x1234_5678_9abc_u64.to_le_bytes()
+        );
+        const { assert!(gate::RECORD >= gate::COUNT + 8 && gate::RECORD >= gate::LOCK + 4) };
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use gpuk_device::abi::ValueType;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Place;
@@ -19,8 +20,9 @@ pub struct SiteRecord {
     pub condition: String,
     /// The message's format, if one was written.
     pub format: Option<String>,
-    /// Codes of the captured values' types (`gpuk_device::abi::ValueType`).
-    pub types: Vec<String>,
+    /// The captured values' types.
+    #[serde(with = "types")]
+    pub types: Vec<ValueType>,
     /// The entries that reach it.
     pub entries: Vec<String>,
 }
@@ -64,5 +66,24 @@ impl fmt::Display for SiteKind {
             Self::DebugExpect => "GPUK_DEBUG_EXPECT",
             Self::Assert => "assert",
         })
+    }
+}
+
+/// Types by their names.
+mod types {
+    use gpuk_device::abi::ValueType;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(types: &[ValueType], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(types.iter().map(|ty| ty.as_str()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<ValueType>, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let ty = |name: &String| ValueType::from_name(name).ok_or_else(|| D::Error::custom(name));
+        names.iter().map(ty).collect()
     }
 }

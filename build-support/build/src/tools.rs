@@ -62,7 +62,7 @@ impl Tools {
         let known: Known = read_json(&kept).unwrap_or_default();
         let request = Request {
             toolkit: package.config.toolkit.clone(),
-            cuda: package.config.cuda.as_deref().and_then(Version::parse),
+            cuda: package.config.cuda.as_deref().and_then(|version| version.parse::<Version>().ok()),
             known: known.toolchain.into_iter().collect(),
         };
         let toolchain = toolchain::find(&request, env)?;

@@ -110,6 +110,31 @@ impl ValueType {
         Self::F64,
     ];
 
+    /// The Rust name: `i32`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Char => "char",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The type of that Rust name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ty| ty.as_str() == name)
+    }
+
     /// Reads the `types` argument; `None` if a code is unknown.
     #[must_use]
     pub fn decode(mut types: u64) -> Option<Vec<Self>> {

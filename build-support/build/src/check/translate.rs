@@ -5,7 +5,7 @@ use std::path::Path;
 use gpuk_device::abi::Kind;
 use gpuk_ptx::functionalize::{Refusal, Site, SiteKind as PassKind};
 
-use crate::diagnostic::{Code, Diagnostic, Place};
+use crate::diagnostic::{Code, Diagnostic, Level, Place};
 use crate::site::{SiteKind, SiteRecord};
 
 /// A site of the pass as it is kept.
@@ -24,5 +24,21 @@ pub(crate) fn site(site: &Site) -> SiteRecord {
         format: site.format.clone(),
         types: site.types.clone(),
         entries: site.entries.clone(),
+    }
+}
+
+/// A refusal of the pass as a finding in `source`.
+pub(crate) fn refusal(refusal: &Refusal, source: &Path) -> Diagnostic {
+    let code = match refusal {
+        Refusal::IndirectCall { .. } => Some(Code::CHECK_BEHIND_INDIRECT_CALL),
+        Refusal::SiteUnreadable { .. } => Some(Code::SITE_UNREADABLE),
+        Refusal::FormatMismatch { .. } => Some(Code::FORMAT_MISMATCH),
+        Refusal::Target { .. } => Some(Code::CHECK_NOT_HONOURED),
+        Refusal::Rewrite { .. } => None,
+    };
+    let finding = Diagnostic::new(code, Level::Error, refusal.to_string()).help(refusal.help());
+    match refusal.place() {
+        Some(place) => finding.at(Place::line(&place.file, place.line), ""),
+        None => finding.note(format!("in the PTX of `{}`", source.display())),
     }
 }

@@ -26,10 +26,12 @@ pub(super) fn images(out: &mut Out, bindings: &ModuleBindings) {
         .collect();
 
     out.line("");
+    out.docs(["What the kernels were compiled to."]);
     let ty = format!("[::gpuk::Image; {}]", images.len());
     out.assign("static IMAGES", &ty, &call("[", images));
     for (index, table) in tables.iter().enumerate() {
         out.line("");
+        out.docs(["The checks in the images that name this table."]);
         let name = format!("static SITES_{index}");
         let ty = format!("[::gpuk::Site; {}]", table.len());
         out.assign(&name, &ty, &call("[", table.iter().map(site).collect()));
@@ -67,7 +69,7 @@ fn site(site: &SiteRecord) -> Expr {
     let types = site
         .types
         .iter()
-        .map(|it| text(format!("::gpuk::ValueType::{it}")));
+        .map(|it| text(format!("::gpuk::ValueType::{it:?}")));
     literal(
         "::gpuk::Site {",
         vec![

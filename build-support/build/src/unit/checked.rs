@@ -42,8 +42,8 @@ pub(super) fn check(
             Ok(Functionalized {
                 text,
                 sites,
-                checked,
-            }) => (text, sites.iter().map(check::site).collect(), checked),
+                entries,
+            }) => (text, sites.iter().map(check::site).collect(), entries),
             Err(refusals) => {
                 findings.extend(refusals.iter().map(|r| check::refusal(r, &job.source.path)));
                 return Err(UnitError::findings(findings));

@@ -144,7 +144,7 @@ fn site(kind: SiteKind, condition: &str, format: Option<&str>, types: &[ValueTyp
         place: Place::line("kernels/gather.cu", 14),
         condition: condition.to_owned(),
         format: format.map(str::to_owned),
-        types: types.iter().map(|it| format!("{it:?}")).collect(),
+        types: types.to_vec(),
         entries: vec![],
     }
 }

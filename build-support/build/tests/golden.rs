@@ -1,11 +1,11 @@
-//! Generated wrappers, compared with the files in `golden`; `UPDATE=1` rewrites those.
+//! Generated wrappers, compared with the files in `golden`; `UPDATE=1 cargo test --test golden` rewrites those.
 
 mod inputs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpuk_build::generate::{ModuleBindings, package};
+use gpuk_build::generate::{ModuleBindings, package, signature};
 use gpuk_build::kernel::{Struct, Type};
 use gpuk_build::run::ToolCommand;
 
@@ -16,9 +16,12 @@ fn folder() -> PathBuf {
 #[test]
 fn wrappers_are_those_in_the_repository() {
     let mut stale = Vec::new();
+    let mut files = vec![("signatures.txt".to_owned(), listing())];
     for (name, modules) in inputs::all() {
-        let file = folder().join(name).with_extension("rs");
-        let text = package(&modules);
+        files.push((format!("{name}.rs"), package(&modules)));
+    }
+    for (name, text) in files {
+        let file = folder().join(&name);
         if std::env::var_os("UPDATE").is_some() {
             fs::write(&file, text).unwrap();
         } else if fs::read_to_string(&file).unwrap_or_default() != text {
@@ -29,6 +32,20 @@ fn wrappers_are_those_in_the_repository() {
         stale.is_empty(),
         "stale: {stale:?}; rewrite with UPDATE=1 and read the difference"
     );
+}
+
+/// What `cargo gpuk list` shows of each kernel.
+fn listing() -> String {
+    let mut text = String::new();
+    for (_, modules) in inputs::all() {
+        for ModuleBindings { signatures, .. } in modules {
+            for kernel in &signatures.kernels {
+                text += &signature(&signatures, kernel);
+                text.push('\n');
+            }
+        }
+    }
+    text
 }
 
 #[test]
@@ -43,14 +60,14 @@ fn wrappers_are_laid_out_as_rustfmt_does() {
     rustfmt(&files);
 }
 
+/// Fails with the difference to what rustfmt would write.
 fn rustfmt(files: &[PathBuf]) {
-    let output = ToolCommand::new("rustfmt")
+    let check = ToolCommand::new("rustfmt")
         .args(["--check", "--edition", "2024", "--color", "never"])
-        .args(files)
-        .output()
-        .unwrap();
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{stdout}{}", output.stderr);
+        .args(files);
+    if let Err(error) = check.run() {
+        panic!("{error}");
+    }
 }
 
 /// Names of every length, so that every way of breaking a line is met.

@@ -31,8 +31,7 @@ pub struct ImageBinding {
     pub kind: ImageKind,
     /// Its file, relative to the generated one.
     pub file: String,
-    /// Its site table: a record's site is an index into it. Types are named as `gpuk_device`'s `ValueType` names
-    /// them (`I32`).
+    /// Its site table: a record's site is an index into it.
     pub sites: Vec<SiteRecord>,
 }
 

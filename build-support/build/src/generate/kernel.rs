@@ -20,12 +20,12 @@ pub(super) fn info(
     let number = |number: Option<u32>| option(number.map(|it| it.to_string()));
     let shape = |shape: Option<[u32; 3]>| option(shape.map(|it| format!("{it:?}")));
     let bounds = &kernel.bounds;
-    let params = kernel.params.iter().zip(&names.params);
-    let params = params.map(|(param, name)| self::param(bindings, types, param, name));
+    let params = kernel.params.iter();
+    let params = params.map(|it| param(bindings, types, it));
     let value = literal(
         "::gpuk::KernelInfo {",
         vec![
-            field("name", quoted(&kernel.path)),
+            field("name", quoted(plain(&names.method))),
             field("entry", quoted(&kernel.entry)),
             field("source", quoted(&place(kernel))),
             field("checked", text(is_checked(bindings, kernel).to_string())),
@@ -44,7 +44,7 @@ pub(super) fn info(
     out.assign(&name, "::gpuk::KernelInfo", &value);
 }
 
-fn param(bindings: &ModuleBindings, types: Types<'_>, param: &Param, name: &str) -> Expr {
+fn param(bindings: &ModuleBindings, types: Types<'_>, param: &Param) -> Expr {
     let layout = match &param.ty {
         ParamType::Pointer { .. } => Some(Layout::POINTER),
         ParamType::Value(ty) => Layout::of(&bindings.signatures, ty),
@@ -62,7 +62,7 @@ fn param(bindings: &ModuleBindings, types: Types<'_>, param: &Param, name: &str)
     literal(
         "::gpuk::ParamInfo {",
         vec![
-            field("name", quoted(plain(name))),
+            field("name", quoted(&param.name)),
             field("size", text(size)),
             field("align", text(align)),
         ],

@@ -43,18 +43,15 @@ impl Layout {
         Self { size, align: size }
     }
 
-    /// The vector types of `vector_types.h` (CUDA C++ programming guide, built-in vector types), and the pairs
-    /// of halves.
+    /// The vector types of `vector_types.h` (CUDA C++ programming guide, built-in vector types).
     fn vector(name: &str) -> Option<Self> {
-        if matches!(name, "__half2" | "__nv_bfloat162") {
-            return Some(Self { size: 4, align: 4 });
-        }
         let digit = name.find(|c: char| c.is_ascii_digit())?;
         let (scalar, rest) = name.split_at(digit);
         let bytes = match scalar {
             "char" | "uchar" => 1,
             "short" | "ushort" => 2,
             "int" | "uint" | "float" => 4,
+            "long" | "ulong" if cfg!(windows) => 4,
             "long" | "ulong" | "longlong" | "ulonglong" | "double" => 8,
             _ => return None,
         };
@@ -103,7 +100,7 @@ impl Placement {
         let unaligned = structure.fields.iter().any(|field| {
             layout(&field.ty).is_some_and(|it| !field.offset.is_multiple_of(it.align))
         });
-        let packed = unaligned || structure.align < natural || structure.size < natural;
+        let packed = unaligned || structure.align < natural;
         let limit = if packed { structure.align } else { u64::MAX };
 
         let mut end = 0;

@@ -1,13 +1,11 @@
 //! The method that launches a kernel.
 
 use super::bindings::ModuleBindings;
-use super::docs::{listed, markdown};
-use super::ident::plain;
+use super::describe::describe;
 use super::image::quoted;
-use super::kernel::{is_checked, place};
+use super::kernel::is_checked;
 use super::names::{KernelNames, Names};
 use super::out::{self, Expr, Out, block, call, row, text, tuple};
-use super::structure::holds_address;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType, Signatures, Type};
 
@@ -27,8 +25,16 @@ pub fn signature(signatures: &Signatures, kernel: &Kernel) -> String {
     };
     let inputs = inputs(kernel, names, types, "");
     let inputs: String = inputs.map(|(name, ty)| format!(", {name}: {ty}")).collect();
-    let outputs = group(&names.generics.iter().flatten().cloned().collect::<Vec<_>>());
-    let outputs = outputs.flat().unwrap_or_default();
+    let outputs: Vec<_> = names
+        .generics
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let outputs = match outputs.as_slice() {
+        [one] => (*one).to_owned(),
+        several => format!("({})", several.join(", ")),
+    };
     format!(
         "unsafe fn {}{generics}(&self, stream: &Arc<CudaStream>, launch: impl Into<Launch>{inputs}) \
          -> Result<(ErrorPayload, {outputs}), LaunchError>",
@@ -44,7 +50,7 @@ pub(super) fn launch(
     kernel: &Kernel,
     names: &KernelNames,
 ) {
-    document(out, bindings, kernel, names);
+    out.docs(describe(bindings, kernel, names));
     out.line("#[track_caller]");
     let outputs: Vec<_> = names.generics.iter().flatten().cloned().collect();
 
@@ -59,7 +65,7 @@ pub(super) fn launch(
     let mut arguments = vec![
         text("&self"),
         text("stream: &::std::sync::Arc<::gpuk::CudaStream>"),
-        text("launch: impl ::std::convert::Into<::gpuk::Launch>"),
+        text("launch: impl ::core::convert::Into<::gpuk::Launch>"),
     ];
     let kinds = kernel.params.iter();
     arguments.extend(kinds.zip(inputs(kernel, names, types, "::gpuk::")).map(
@@ -72,7 +78,7 @@ pub(super) fn launch(
         },
     ));
     let result = out::result(
-        ") -> ::std::result::Result<",
+        ") -> ::core::result::Result<",
         vec![
             call("(", vec![text("::gpuk::ErrorPayload"), group(&outputs)]),
             text("::gpuk::LaunchError"),
@@ -106,7 +112,7 @@ fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
             ParamType::Pointer { mutable, .. } => {
                 let suffix = if mutable { "_mut" } else { "" };
                 let argument = format!("&{name}.argument{suffix}(stream)");
-                let label = quoted(plain(name));
+                let label = quoted(&param.name);
                 call("::gpuk::Pass::buffer(", vec![label, text(argument)])
             }
         })
@@ -200,155 +206,4 @@ fn split_bound(ty: &str) -> Option<(&str, &str)> {
     let inner = ty.strip_suffix('>')?;
     let open = inner.find('<')?;
     Some(inner.split_at(open + 1))
-}
-
-fn document(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &KernelNames) {
-    let mut lines = markdown(&kernel.docs);
-    if lines.is_empty() {
-        lines.push(format!("Launches the kernel `{}`.", kernel.path));
-    }
-    lines.extend([
-        String::new(),
-        format!("Defined at `{}`:", place(kernel)),
-        String::new(),
-    ]);
-    lines.push("```text".to_owned());
-    lines.extend(declaration(kernel));
-    lines.push("```".to_owned());
-    lines.push(String::new());
-    lines.extend(shapes(kernel));
-
-    let of = |want: &dyn Fn(&Param) -> bool| -> Vec<&str> {
-        let params = kernel.params.iter().zip(&names.params);
-        params
-            .filter(|(it, _)| want(it))
-            .map(|(_, name)| name.as_str())
-            .collect()
-    };
-    let outputs = of(&is_output);
-    let checked = is_checked(bindings, kernel);
-    lines.push(match outputs.as_slice() {
-        [] => "Returns the launch's payload, without waiting for the kernel.".to_owned(),
-        some => format!(
-            "Returns the launch's payload and {}, without waiting for the kernel.",
-            listed(some)
-        ),
-    });
-    lines.push(if checked {
-        "The payload holds the first check of the kernel that failed, if one did.".to_owned()
-    } else {
-        "The kernel reports no checks: its payload never fails.".to_owned()
-    });
-    lines.extend([
-        String::new(),
-        "# Errors".to_owned(),
-        String::new(),
-        "The kernel was not launched: an argument or `launch` does not fit it, or the driver refused."
-            .to_owned(),
-        String::new(),
-        "# Safety".to_owned(),
-        String::new(),
-    ]);
-    lines.extend(promises(bindings, kernel, &outputs, &of));
-    out.docs(lines);
-}
-
-/// What the caller must promise.
-fn promises<'a>(
-    bindings: &ModuleBindings,
-    kernel: &Kernel,
-    outputs: &[&str],
-    of: &dyn Fn(&dyn Fn(&Param) -> bool) -> Vec<&'a str>,
-) -> Vec<String> {
-    let buffers = of(&|it| matches!(it.ty, ParamType::Pointer { .. }));
-    let values = of(&|it| matches!(it.ty, ParamType::Value(_)));
-    let addresses = of(&|it| match &it.ty {
-        ParamType::Value(ty) | ParamType::Pointer { to: Some(ty), .. } => {
-            holds_address(&bindings.signatures, ty)
-        }
-        ParamType::Pointer { to: None, .. } => false,
-    });
-    let mut lines = vec!["Rust does not see what the kernel does. The caller promises:".to_owned()];
-    lines.push(String::new());
-    if !buffers.is_empty() {
-        lines.push(format!(
-            "- {} reach as far as the kernel reads and writes with this `launch`, and hold what it \
-             expects where it reads;",
-            listed(&buffers)
-        ));
-    }
-    if !outputs.is_empty() {
-        lines.push(format!(
-            "- {} overlap no other argument, and nothing outside `stream`'s order touches them before \
-             the kernel ends;",
-            listed(outputs)
-        ));
-    }
-    if !addresses.is_empty() {
-        lines.push(format!(
-            "- the addresses in {} are the device's, and stay valid until the kernel ends;",
-            listed(&addresses)
-        ));
-    }
-    if !values.is_empty() {
-        lines.push(format!(
-            "- {} have values the kernel is made for;",
-            listed(&values)
-        ));
-    }
-    lines.push(
-        "- `launch` has the blocks, threads and dynamic shared memory the kernel is made for."
-            .to_owned(),
-    );
-    if is_checked(bindings, kernel) {
-        lines.push(String::new());
-        lines.push("The kernel's checks report only what they test.".to_owned());
-    }
-    lines
-}
-
-/// The C++ declaration; one parameter a line where it is long.
-fn declaration(kernel: &Kernel) -> Vec<String> {
-    let params: Vec<_> = kernel
-        .params
-        .iter()
-        .map(|it| {
-            let blank = if it.declared.ends_with(['*', '&']) {
-                ""
-            } else {
-                " "
-            };
-            format!("{}{blank}{}", it.declared, it.name)
-        })
-        .collect();
-    let path = &kernel.path;
-    let line = format!("__global__ void {path}({})", params.join(", "));
-    if line.len() <= 90 {
-        return vec![line];
-    }
-    let mut lines = vec![format!("__global__ void {path}(")];
-    for (index, param) in params.iter().enumerate() {
-        let end = if index + 1 < params.len() { "," } else { ")" };
-        lines.push(format!("    {param}{end}"));
-    }
-    lines
-}
-
-/// What the declaration says about the launch.
-fn shapes(kernel: &Kernel) -> Vec<String> {
-    let bounds = &kernel.bounds;
-    let shape = |[x, y, z]: [u32; 3]| format!("{x} × {y} × {z}");
-    let mut lines = Vec::new();
-    if let Some(block) = bounds.exact_block {
-        lines.push(format!("A block has exactly {} threads.", shape(block)));
-    } else if let Some(threads) = bounds.max_threads {
-        lines.push(format!("A block has at most {threads} threads."));
-    }
-    if let Some(cluster) = bounds.cluster {
-        lines.push(format!("A cluster has {} blocks.", shape(cluster)));
-    }
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines
 }

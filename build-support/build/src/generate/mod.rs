@@ -12,6 +12,7 @@
 //! Names are the kernels' own, see [`module_names`] for modules and `names` for the rest.
 
 mod bindings;
+mod describe;
 mod docs;
 mod ident;
 mod image;

@@ -22,7 +22,9 @@ const ALLOWED: &[&str] = &[
     "unsafe_code",
     "unused_qualifications",
     "clippy::all",
+    "clippy::nursery",
     "clippy::pedantic",
+    "clippy::restriction",
     "rustdoc::all",
 ];
 
@@ -53,7 +55,8 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
     let source = &bindings.source;
     let names = Names::of(&bindings.signatures);
     out.docs([format!("Kernels of `{source}`.")]);
-    let allowed = ALLOWED.iter().map(|it| text(*it)).collect();
+    let allowed = ALLOWED.iter().map(|it| text(*it));
+    let allowed = allowed.chain([text("reason = \"generated\"")]).collect();
     out.statement(&macro_call("#[allow(", allowed), "]");
     out.braced(format!("pub mod {}", bindings.name), |out| {
         out.line(format!(
@@ -86,6 +89,7 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
     } else {
         out.braced("pub struct Kernels", |out| {
             for (_, names) in &kernels {
+                out.docs([format!("[`{0}`](Self::{0}).", names.method)]);
                 out.line(format!("{}: ::gpuk::Function,", names.method));
             }
         });
@@ -117,7 +121,7 @@ fn load(out: &mut Out, kernels: &[&KernelNames]) {
     out.line("pub fn load(");
     out.indented(|out| out.line("context: &::std::sync::Arc<::gpuk::CudaContext>,"));
     out.braced(
-        ") -> ::std::result::Result<Self, ::gpuk::LoadError>",
+        ") -> ::core::result::Result<Self, ::gpuk::LoadError>",
         |out| {
             let module = if kernels.is_empty() { "_" } else { "module" };
             out.line(format!(

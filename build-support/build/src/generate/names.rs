@@ -17,6 +17,9 @@ const PRIMITIVES: &[&str] = &[
     "bool", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "u8", "u16", "u32", "u64", "u128",
 ];
 
+/// Crates that the code around the modules names.
+const CRATES: &[&str] = &["alloc", "core", "gpuk", "std"];
+
 /// The names of one module.
 pub(super) struct Names {
     /// By [`Kernel::entry`].
@@ -119,7 +122,7 @@ pub(super) fn fields(structure: &Struct, paddings: usize) -> (Vec<String>, Vec<S
 /// Names the modules of a package's sources: each its file's stem (`2d-conv.cu` → `_2d_conv`).
 ///
 /// Sources with the same stem get as many of their folders in front as tell them apart (`a/x.cu` and `b/x.cu`
-/// → `a_x` and `b_x`). Paths are relative to the package's folder, with `/`.
+/// → `a_x` and `b_x`). What would hide a crate or a primitive type gets `_` appended. Paths are relative to the package's folder, with `/`.
 pub fn module_names(sources: &[impl AsRef<str>]) -> Vec<String> {
     let sources: Vec<_> = sources.iter().map(AsRef::as_ref).collect();
     let longest = sources.iter().map(|it| it.split('/').count()).max();
@@ -136,7 +139,12 @@ pub fn module_names(sources: &[impl AsRef<str>]) -> Vec<String> {
             }
         }
     }
-    let mut scope = Scope::new(&[]);
+    let mut scope = Scope::new(
+        CRATES
+            .iter()
+            .chain(PRIMITIVES)
+            .chain(&["char", "isize", "str", "usize"]),
+    );
     let names: Vec<_> = sources
         .iter()
         .zip(&depths)
@@ -214,6 +222,7 @@ mod tests {
         assert_eq!(named(&["x.cu", "b/x.cu"]), "x b_x");
         assert_eq!(named(&["a-b.cu", "a_b.cu"]), "a_b a_b_");
         assert_eq!(named(&["a/b.x.cu"]), "b_x");
+        assert_eq!(named(&["f32.cu", "gpuk.cu"]), "f32_ gpuk_");
     }
 
     #[test]

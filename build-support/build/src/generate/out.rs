@@ -239,7 +239,13 @@ impl Out {
     /// Lines of a documentation comment.
     pub(super) fn docs(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) {
         for line in lines {
-            self.line(format!("/// {}", line.as_ref()).trim_end());
+            let visible = line.as_ref().chars().filter(|c| !is_hidden(*c));
+            let line: String = ["/// "]
+                .into_iter()
+                .flat_map(str::chars)
+                .chain(visible)
+                .collect();
+            self.line(line.trim_end());
         }
     }
 
@@ -444,4 +450,10 @@ fn first_columns(expr: &Expr) -> usize {
 
 fn columns(text: &str) -> usize {
     text.chars().count()
+}
+
+/// What rustc refuses in a comment: carriage returns and characters that turn the text's direction.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -75,8 +75,11 @@ impl<'a> Plain<'a> {
         } = self;
         out.line("");
         out.docs([format!(
-            "`{}`: {} bytes, aligned to {}.",
-            structure.path, structure.size, structure.align
+            "`{}`: {} byte{}, aligned to {}.",
+            structure.path,
+            structure.size,
+            if structure.size == 1 { "" } else { "s" },
+            structure.align
         )]);
         let by_hand = self.default_by_hand();
         let default = if by_hand { "" } else { "Default, " };
@@ -86,10 +89,13 @@ impl<'a> Plain<'a> {
             for slot in self.slots() {
                 match slot {
                     Slot::Field(name, field) => {
-                        out.docs([format!("`{}`, at byte {}.", cpp(&field.ty), field.offset)]);
+                        out.docs([self.described(field)]);
                         out.line(format!("pub {name}: {},", self.field_type(field)));
                     }
-                    Slot::Padding(name, bytes) => out.line(format!("{name}: [u8; {bytes}],")),
+                    Slot::Padding(name, bytes) => {
+                        out.docs(["Padding."]);
+                        out.line(format!("{name}: [u8; {bytes}],"));
+                    }
                 }
             }
         });
@@ -112,9 +118,24 @@ impl<'a> Plain<'a> {
         }
     }
 
+    fn described(&self, field: &Field) -> String {
+        let what = if self.is_bytes(field) {
+            ": its bytes"
+        } else if is_address(&field.ty) {
+            ": a device address"
+        } else {
+            ""
+        };
+        format!("`{}`, at byte {}{what}.", cpp(&field.ty), field.offset)
+    }
+
     /// A packed struct cannot hold what has an alignment of its own (rustc's E0588): it holds the bytes.
+    fn is_bytes(&self, field: &Field) -> bool {
+        self.placement.packed.is_some() && self.has_own_alignment(&field.ty)
+    }
+
     fn field_type(&self, field: &Field) -> String {
-        if self.placement.packed.is_some() && self.has_own_alignment(&field.ty) {
+        if self.is_bytes(field) {
             let size = Layout::of(self.signatures, &field.ty).map_or(0, |it| it.size);
             return format!("[u8; {size}]");
         }
@@ -172,7 +193,7 @@ impl<'a> Plain<'a> {
     fn default(&self, out: &mut Out) {
         out.line("");
         out.braced(
-            format!("impl ::std::default::Default for {}", self.name),
+            format!("impl ::core::default::Default for {}", self.name),
             |out| {
                 out.braced("fn default() -> Self", |out| {
                     let value = self
@@ -188,7 +209,7 @@ impl<'a> Plain<'a> {
             Type::Array(item, length) if self.is_long_array(ty) => {
                 format!("[{}; {length}]", self.default_of(item))
             }
-            _ => "::std::default::Default::default()".to_owned(),
+            _ => "::core::default::Default::default()".to_owned(),
         }
     }
 
@@ -231,6 +252,13 @@ impl<'a> Plain<'a> {
                 assert(out, place, it.offset);
             }
         });
+    }
+}
+
+fn is_address(ty: &Type) -> bool {
+    match ty {
+        Type::Array(item, _) => is_address(item),
+        _ => *ty == Type::Address,
     }
 }
 

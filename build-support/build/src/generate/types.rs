@@ -88,7 +88,7 @@ pub(super) fn cpp(ty: &Type) -> String {
                 None => format!("{item}[{length}]"),
             }
         }
-        Type::Address => "pointer".to_owned(),
+        Type::Address => "void *".to_owned(),
     }
 }
 

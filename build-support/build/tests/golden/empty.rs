@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod empty {
     // Digest of all that went into the images: 5b1ec0de
@@ -33,11 +36,12 @@ pub mod empty {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let _ = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {})
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

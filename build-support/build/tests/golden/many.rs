@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod many {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,6 +27,7 @@ pub mod many {
     /// The kernels of `kernels/many.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`many`](Self::many).
         many: ::gpuk::Function,
     }
 
@@ -249,7 +253,7 @@ pub mod many {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 many: ::gpuk::Module::function(&module, &Self::MANY)?,
@@ -315,12 +319,12 @@ pub mod many {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `input_0`, `input_1`, `input_2`, `input_3`, `output_4`, `output_5`, `output_6`, `input_10`, `input_11`, `input_12`, `input_13`, `output_14`, `output_15`, `output_16`, `input_20`, `input_21`, `input_22`, `input_23`, `output_24`, `output_25`, `output_26`, `input_30`, `input_31`, `input_32`, `input_33`, `output_34`, `output_35` and `output_36` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `output_4`, `output_5`, `output_6`, `output_14`, `output_15`, `output_16`, `output_24`, `output_25`, `output_26`, `output_34`, `output_35` and `output_36` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `stride_7`, `extent_8`, `extent_9`, `stride_17`, `extent_18`, `extent_19`, `stride_27`, `extent_28`, `extent_29`, `stride_37`, `extent_38` and `extent_39` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `input_0`, `input_1`, `input_2`, `input_3`, `output_4`, `output_5`, `output_6`, `input_10`, `input_11`, `input_12`, `input_13`, `output_14`, `output_15`, `output_16`, `input_20`, `input_21`, `input_22`, `input_23`, `output_24`, `output_25`, `output_26`, `input_30`, `input_31`, `input_32`, `input_33`, `output_34`, `output_35` and `output_36` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `output_4`, `output_5`, `output_6`, `output_14`, `output_15`, `output_16`, `output_24`, `output_25`, `output_26`, `output_34`, `output_35` and `output_36` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `stride_7`, `extent_8`, `extent_9`, `stride_17`, `extent_18`, `extent_19`, `stride_27`, `extent_28`, `extent_29`, `stride_37`, `extent_38` and `extent_39` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
-        /// The kernel's checks report only what they test.
+        /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
         pub unsafe fn many<
             Output4,
@@ -338,7 +342,7 @@ pub mod many {
         >(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             input_0: impl ::gpuk::Read<Item = f32>,
             input_1: impl ::gpuk::Read<Item = f32>,
             input_2: impl ::gpuk::Read<Item = f32>,
@@ -379,7 +383,7 @@ pub mod many {
             stride_37: u64,
             extent_38: i32,
             extent_39: i32,
-        ) -> ::std::result::Result<
+        ) -> ::core::result::Result<
             (
                 ::gpuk::ErrorPayload,
                 (
@@ -474,5 +478,6 @@ pub mod many {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

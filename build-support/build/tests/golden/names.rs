@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod r#type {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,28 +27,44 @@ pub mod r#type {
     /// The kernels of `kernels/r#type.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`load__`](Self::load__).
         load__: ::gpuk::Function,
+        /// [`load_`](Self::load_).
         load_: ::gpuk::Function,
+        /// [`new`](Self::new).
         new: ::gpuk::Function,
+        /// [`main`](Self::main).
         main: ::gpuk::Function,
+        /// [`Kernels`](Self::Kernels).
         Kernels: ::gpuk::Function,
+        /// [`r#fn`](Self::r#fn).
         r#fn: ::gpuk::Function,
+        /// [`self_`](Self::self_).
         self_: ::gpuk::Function,
+        /// [`fmt`](Self::fmt).
         fmt: ::gpuk::Function,
+        /// [`clone`](Self::clone).
         clone: ::gpuk::Function,
+        /// [`scale`](Self::scale).
         scale: ::gpuk::Function,
+        /// [`Scale`](Self::Scale).
         Scale: ::gpuk::Function,
+        /// [`SCALE`](Self::SCALE).
         SCALE: ::gpuk::Function,
+        /// [`into_half`](Self::into_half).
         into_half: ::gpuk::Function,
+        /// [`fooBar`](Self::fooBar).
         fooBar: ::gpuk::Function,
+        /// [`foo_bar`](Self::foo_bar).
         foo_bar: ::gpuk::Function,
+        /// [`params`](Self::params).
         params: ::gpuk::Function,
     }
 
     impl Kernels {
         /// What is known of [`load__`](Self::load__).
         pub const LOAD__: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "load",
+            name: "load__",
             entry: "load",
             source: "kernels/k.cu:12",
             checked: false,
@@ -147,7 +166,7 @@ pub mod r#type {
 
         /// What is known of [`self_`](Self::self_).
         pub const SELF_: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "self",
+            name: "self_",
             entry: "self",
             source: "kernels/k.cu:12",
             checked: false,
@@ -310,12 +329,12 @@ pub mod r#type {
             cluster: None,
             params: &[
                 ::gpuk::ParamInfo {
-                    name: "self__",
+                    name: "self",
                     size: 4,
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "stream__",
+                    name: "stream",
                     size: 4,
                     align: 4,
                 },
@@ -325,7 +344,7 @@ pub mod r#type {
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "launch_",
+                    name: "launch",
                     size: 4,
                     align: 4,
                 },
@@ -345,27 +364,27 @@ pub mod r#type {
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "__",
+                    name: "_",
                     size: 4,
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "None_",
+                    name: "None",
                     size: 4,
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "IMAGES_",
+                    name: "IMAGES",
                     size: 4,
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "SITES_0_",
+                    name: "SITES_0",
                     size: 4,
                     align: 4,
                 },
                 ::gpuk::ParamInfo {
-                    name: "gr_u00f6__u00df_e",
+                    name: "größe",
                     size: 4,
                     align: 4,
                 },
@@ -434,7 +453,7 @@ pub mod r#type {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 load__: ::gpuk::Module::function(&module, &Self::LOAD__)?,
@@ -475,15 +494,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn load__(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -515,15 +534,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn load_(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -555,15 +574,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn new(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -595,15 +614,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn main(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -635,15 +654,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn Kernels(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -675,15 +694,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn r#fn(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -715,15 +734,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn self_(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -755,15 +774,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn fmt(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -795,15 +814,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn clone(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -835,15 +854,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn scale(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -875,15 +894,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn Scale(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -915,15 +934,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn SCALE(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -955,15 +974,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn into_half(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -995,15 +1014,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn fooBar(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -1035,15 +1054,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn foo_bar(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -1098,15 +1117,15 @@ pub mod r#type {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `self__`, `stream__`, `stream_`, `launch_`, `payload`, `r#type`, `r#in`, `__`, `None_`, `IMAGES_`, `SITES_0_`, `gr_u00f6__u00df_e`, `module`, `k`, `o`, `f` and `u` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `self__`, `stream__`, `stream_`, `launch_`, `payload`, `r#type`, `r#in`, `__`, `None_`, `IMAGES_`, `SITES_0_`, `gr_u00f6__u00df_e`, `module`, `k`, `o`, `f` and `u` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn params<Out_, Out__, Ref, Into, Into_, Self_>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             self__: i32,
             stream__: i32,
             stream_: i32,
@@ -1130,7 +1149,7 @@ pub mod r#type {
             o: Out,
             f: f32_,
             u: u8_,
-        ) -> ::std::result::Result<
+        ) -> ::core::result::Result<
             (::gpuk::ErrorPayload, (Out_, Out__, Ref, Into, Into_, Self_)),
             ::gpuk::LaunchError,
         >
@@ -1245,6 +1264,7 @@ pub mod r#type {
     pub struct u8_ {
         /// `float`, at byte 0.
         pub _pad0: f32,
+        /// Padding.
         _pad0_: [u8; 12],
         /// `float`, at byte 16.
         pub IMAGES_: f32,
@@ -1274,5 +1294,6 @@ pub mod r#type {
         ::core::assert!(::core::mem::offset_of!(u8_, IMAGES_) == 16);
     };
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod gather {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,6 +27,7 @@ pub mod gather {
     /// The kernels of `kernels/gather.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`gather`](Self::gather).
         gather: ::gpuk::Function,
     }
 
@@ -74,7 +78,7 @@ pub mod gather {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 gather: ::gpuk::Module::function(&module, &Self::GATHER)?,
@@ -109,23 +113,23 @@ pub mod gather {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `src`, `idx` and `dst` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `dst` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `n` and `rows` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `src`, `idx` and `dst` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `dst` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `n` and `rows` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
-        /// The kernel's checks report only what they test.
+        /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
         pub unsafe fn gather<Dst>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             src: impl ::gpuk::Read<Item = f32>,
             idx: impl ::gpuk::Read<Item = i32>,
             mut dst: Dst,
             n: i32,
             rows: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Dst), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Dst), ::gpuk::LaunchError>
         where
             Dst: ::gpuk::Write<Item = f32>,
         {
@@ -149,6 +153,7 @@ pub mod gather {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 2] = [
         ::gpuk::Image::Cubin {
             arch: "sm_90",
@@ -163,6 +168,7 @@ pub mod gather {
         },
     ];
 
+    /// The checks in the images that name this table.
     static SITES_0: [::gpuk::Site; 1] = [::gpuk::Site {
         kind: ::gpuk::SiteKind::Check,
         function: "gather",
@@ -184,8 +190,11 @@ pub mod gather {
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod a_x {
     // Digest of all that went into the images: 5b1ec0de
@@ -193,6 +202,7 @@ pub mod a_x {
     /// The kernels of `kernels/a_x.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`axpy`](Self::axpy).
         axpy: ::gpuk::Function,
     }
 
@@ -238,7 +248,7 @@ pub mod a_x {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 axpy: ::gpuk::Module::function(&module, &Self::AXPY)?,
@@ -264,22 +274,22 @@ pub mod a_x {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` and `y` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `y` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `a` and `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `a` and `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
-        /// The kernel's checks report only what they test.
+        /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
         pub unsafe fn axpy<Y>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
         where
             Y: ::gpuk::Write<Item = f32>,
         {
@@ -302,5 +312,6 @@ pub mod a_x {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod shapes {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,11 +27,17 @@ pub mod shapes {
     /// The kernels of `kernels/shapes.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`warp`](Self::warp).
         warp: ::gpuk::Function,
+        /// [`nothing_returned`](Self::nothing_returned).
         nothing_returned: ::gpuk::Function,
+        /// [`axpy`](Self::axpy).
         axpy: ::gpuk::Function,
+        /// [`split`](Self::split).
         split: ::gpuk::Function,
+        /// [`copy`](Self::copy).
         copy: ::gpuk::Function,
+        /// [`batched`](Self::batched).
         batched: ::gpuk::Function,
     }
 
@@ -193,7 +202,7 @@ pub mod shapes {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 warp: ::gpuk::Module::function(&module, &Self::WARP)?,
@@ -227,13 +236,13 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn warp(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload =
                 unsafe { ::gpuk::Function::launch(&self.warp, stream, launch.into(), [])? };
@@ -259,17 +268,17 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn nothing_returned(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = f32>,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -304,20 +313,20 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` and `y` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `y` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `a` and `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `a` and `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn axpy<Y>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
         where
             Y: ::gpuk::Write<Item = f32>,
         {
@@ -357,20 +366,20 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x`, `positive` and `negative` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `positive` and `negative` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x`, `positive` and `negative` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `positive` and `negative` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn split<Positive, Negative>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = f32>,
             mut positive: Positive,
             mut negative: Negative,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, (Positive, Negative)), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, (Positive, Negative)), ::gpuk::LaunchError>
         where
             Positive: ::gpuk::Write<Item = f32>,
             Negative: ::gpuk::Write<Item = f32>,
@@ -411,17 +420,17 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `from` and `to` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `to` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `from` and `to` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `to` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn copy<To>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             from: impl ::gpuk::Read,
             mut to: To,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, To), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, To), ::gpuk::LaunchError>
         where
             To: ::gpuk::Write,
         {
@@ -459,18 +468,18 @@ pub mod shapes {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `sources` and `targets` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `targets` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - the addresses in `sources` and `targets` are the device's, and stay valid until the kernel ends;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `sources` and `targets` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `targets` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - addresses in `sources` and `targets` that are the device's and stay valid until the kernel has ended;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn batched<Targets>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             sources: impl ::gpuk::Read<Item = u64>,
             mut targets: Targets,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Targets), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Targets), ::gpuk::LaunchError>
         where
             Targets: ::gpuk::Write<Item = u64>,
         {
@@ -490,5 +499,6 @@ pub mod shapes {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

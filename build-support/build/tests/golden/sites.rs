@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod sites {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,6 +27,7 @@ pub mod sites {
     /// The kernels of `kernels/sites.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`axpy`](Self::axpy).
         axpy: ::gpuk::Function,
     }
 
@@ -69,7 +73,7 @@ pub mod sites {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 axpy: ::gpuk::Module::function(&module, &Self::AXPY)?,
@@ -95,22 +99,22 @@ pub mod sites {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` and `y` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `y` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `a` and `n` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `a` and `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
-        /// The kernel's checks report only what they test.
+        /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
         pub unsafe fn axpy<Y>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
         where
             Y: ::gpuk::Write<Item = f32>,
         {
@@ -133,6 +137,7 @@ pub mod sites {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 4] = [
         ::gpuk::Image::Cubin {
             arch: "sm_90a",
@@ -157,6 +162,7 @@ pub mod sites {
         },
     ];
 
+    /// The checks in the images that name this table.
     static SITES_0: [::gpuk::Site; 5] = [
         ::gpuk::Site {
             kind: ::gpuk::SiteKind::Check,
@@ -213,6 +219,7 @@ pub mod sites {
         },
     ];
 
+    /// The checks in the images that name this table.
     static SITES_1: [::gpuk::Site; 1] = [::gpuk::Site {
         kind: ::gpuk::SiteKind::Assert,
         function: "gather",

@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod structs {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,7 +27,9 @@ pub mod structs {
     /// The kernels of `kernels/structs.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`by_value`](Self::by_value).
         by_value: ::gpuk::Function,
+        /// [`by_pointer`](Self::by_pointer).
         by_pointer: ::gpuk::Function,
     }
 
@@ -77,7 +82,7 @@ pub mod structs {
                 },
                 ::gpuk::ParamInfo {
                     name: "p7",
-                    size: 8512,
+                    size: 8352,
                     align: 16,
                 },
                 ::gpuk::ParamInfo {
@@ -119,7 +124,7 @@ pub mod structs {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 by_value: ::gpuk::Module::function(&module, &Self::BY_VALUE)?,
@@ -155,14 +160,14 @@ pub mod structs {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - the addresses in `p7` and `p8` are the device's, and stay valid until the kernel ends;
-        /// - `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7` and `p8` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - addresses in `p7` and `p8` that are the device's and stay valid until the kernel has ended;
+        /// - values in `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7` and `p8` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn by_value(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             p0: Plain,
             p1: Aligned,
             p2: Padded,
@@ -172,7 +177,7 @@ pub mod structs {
             p6: Weights,
             p7: Grid,
             p8: WithALongNameAsTemplatesHaveThem,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -214,18 +219,18 @@ pub mod structs {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `grids` and `out` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `out` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - the addresses in `grids` are the device's, and stay valid until the kernel ends;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `grids` and `out` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `out` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - addresses in `grids` that are the device's and stay valid until the kernel has ended;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn by_pointer<Out>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             grids: impl ::gpuk::Read<Item = Grid>,
             mut out: Out,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, Out), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Out), ::gpuk::LaunchError>
         where
             Out: ::gpuk::Write<Item = Padded>,
         {
@@ -300,6 +305,7 @@ pub mod structs {
     pub struct Padded {
         /// `float`, at byte 0.
         pub a: f32,
+        /// Padding.
         _pad0: [u8; 12],
         /// `float`, at byte 16.
         pub b: f32,
@@ -329,10 +335,11 @@ pub mod structs {
         ::core::assert!(::core::mem::offset_of!(Padded, b) == 16);
     };
 
-    /// `Empty`: 1 bytes, aligned to 1.
+    /// `Empty`: 1 byte, aligned to 1.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[repr(C)]
     pub struct Empty {
+        /// Padding.
         _pad0: [u8; 1],
     }
 
@@ -383,7 +390,7 @@ pub mod structs {
     pub struct PackedVector {
         /// `unsigned char`, at byte 0.
         pub tag: u8,
-        /// `float4`, at byte 1.
+        /// `float4`, at byte 1: its bytes.
         pub v: [u8; 16],
     }
 
@@ -410,11 +417,11 @@ pub mod structs {
         pub v: ::gpuk::vector::Float4,
     }
 
-    impl ::std::default::Default for Weights {
+    impl ::core::default::Default for Weights {
         fn default() -> Self {
             Self {
-                w: [::std::default::Default::default(); 64],
-                v: ::std::default::Default::default(),
+                w: [::core::default::Default::default(); 64],
+                v: ::core::default::Default::default(),
             }
         }
     }
@@ -432,7 +439,7 @@ pub mod structs {
         ::core::assert!(::core::mem::offset_of!(Weights, v) == 256);
     };
 
-    /// `Grid`: 8512 bytes, aligned to 16.
+    /// `Grid`: 8352 bytes, aligned to 16.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C)]
     pub struct Grid {
@@ -442,47 +449,23 @@ pub mod structs {
         pub cells: [[f32; 40]; 50],
         /// `Plain`, at byte 8008.
         pub self_: Plain,
-        /// `pointer`, at byte 8032.
+        /// `void *`, at byte 8032: a device address.
         pub data: u64,
         /// `Weights`, at byte 8048.
         pub w: Weights,
         /// `int[3][2]`, at byte 8320.
         pub small: [[i32; 2]; 3],
-        _pad0: [u8; 168],
     }
 
-    impl Grid {
-        /// From the fields; the padding is zero.
-        pub const fn new(
-            r#type: i32,
-            cells: [[f32; 40]; 50],
-            self_: Plain,
-            data: u64,
-            w: Weights,
-            small: [[i32; 2]; 3],
-        ) -> Self {
-            Self {
-                r#type,
-                cells,
-                self_,
-                data,
-                w,
-                small,
-                _pad0: [0; 168],
-            }
-        }
-    }
-
-    impl ::std::default::Default for Grid {
+    impl ::core::default::Default for Grid {
         fn default() -> Self {
             Self {
-                r#type: ::std::default::Default::default(),
-                cells: [[::std::default::Default::default(); 40]; 50],
-                self_: ::std::default::Default::default(),
-                data: ::std::default::Default::default(),
-                w: ::std::default::Default::default(),
-                small: ::std::default::Default::default(),
-                _pad0: [0; 168],
+                r#type: ::core::default::Default::default(),
+                cells: [[::core::default::Default::default(); 40]; 50],
+                self_: ::core::default::Default::default(),
+                data: ::core::default::Default::default(),
+                w: ::core::default::Default::default(),
+                small: ::core::default::Default::default(),
             }
         }
     }
@@ -494,7 +477,7 @@ pub mod structs {
     unsafe impl ::gpuk::ValidAsZeroBits for Grid {}
 
     const _: () = {
-        ::core::assert!(::core::mem::size_of::<Grid>() == 8512);
+        ::core::assert!(::core::mem::size_of::<Grid>() == 8352);
         ::core::assert!(::core::mem::align_of::<Grid>() == 16);
         ::core::assert!(::core::mem::offset_of!(Grid, r#type) == 0);
         ::core::assert!(::core::mem::offset_of!(Grid, cells) == 4);
@@ -510,7 +493,7 @@ pub mod structs {
     pub struct WithALongNameAsTemplatesHaveThem {
         /// `int[20]`, at byte 0.
         pub a_field_with_a_long_name_too: [i32; 20],
-        /// `pointer`, at byte 80.
+        /// `void *`, at byte 80: a device address.
         pub pointer_to_somewhere: u64,
     }
 
@@ -534,5 +517,6 @@ pub mod structs {
         );
     };
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod templates {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,15 +27,18 @@ pub mod templates {
     /// The kernels of `kernels/templates.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`scale_float`](Self::scale_float).
         scale_float: ::gpuk::Function,
+        /// [`scale_half`](Self::scale_half).
         scale_half: ::gpuk::Function,
+        /// [`flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true).
         flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true: ::gpuk::Function,
     }
 
     impl Kernels {
         /// What is known of [`scale_float`](Self::scale_float).
         pub const SCALE_FLOAT: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "ns::scale<float>",
+            name: "scale_float",
             entry: "_ZN2ns5scaleIfEEvPT_NS_4PairIS1_EE",
             source: "kernels/k.cu:12",
             checked: false,
@@ -56,7 +62,7 @@ pub mod templates {
 
         /// What is known of [`scale_half`](Self::scale_half).
         pub const SCALE_HALF: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "ns::scale<__half>",
+            name: "scale_half",
             entry: "_ZN2ns5scaleI6__halfEEvPT_NS_4PairIfEE",
             source: "kernels/k.cu:12",
             checked: false,
@@ -81,7 +87,7 @@ pub mod templates {
         /// What is known of [`flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true).
         pub const FLASH_FWD_SPLITKV_KERNEL_FLOAT_128_64_128_4_FALSE_TRUE_FALSE_TRUE:
             ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "flash_fwd_splitkv_kernel<float, 128, 64, 128, 4, false, true, false, true>",
+            name: "flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true",
             entry: "_Z65flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_trueIfLi128ELi64ELi128ELi4ELb0ELb1ELb0ELb1EEvPKfPfS2_",
             source: "kernels/k.cu:12",
             checked: false,
@@ -115,7 +121,7 @@ pub mod templates {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 scale_float: ::gpuk::Module::function(&module, &Self::SCALE_FLOAT)?,
@@ -147,18 +153,18 @@ pub mod templates {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `x` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `by` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `by` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn scale_float<X>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             mut x: X,
             by: Pair_float,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
         where
             X: ::gpuk::Write<Item = f32>,
         {
@@ -196,18 +202,18 @@ pub mod templates {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `x` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `by` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `by` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn scale_half<X>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             mut x: X,
             by: Pair_float,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
         where
             X: ::gpuk::Write<Item = f32>,
         {
@@ -248,9 +254,9 @@ pub mod templates {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `cumulative_sequence_lengths_of_the_queries`, `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `cumulative_sequence_lengths_of_the_queries`, `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true<
             OutputOfTheAttentionBeforeItIsCombined,
@@ -258,11 +264,11 @@ pub mod templates {
         >(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             cumulative_sequence_lengths_of_the_queries: impl ::gpuk::Read<Item = f32>,
             mut output_of_the_attention_before_it_is_combined: OutputOfTheAttentionBeforeItIsCombined,
             mut logarithm_of_the_sum_of_exponentials: LogarithmOfTheSumOfExponentials,
-        ) -> ::std::result::Result<
+        ) -> ::core::result::Result<
             (
                 ::gpuk::ErrorPayload,
                 (
@@ -331,5 +337,6 @@ pub mod templates {
         ::core::assert!(::core::mem::offset_of!(Pair_float, b) == 4);
     };
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

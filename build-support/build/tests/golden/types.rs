@@ -15,8 +15,11 @@ const _: () = ::gpuk::__abi::<1>();
     unsafe_code,
     unused_qualifications,
     clippy::all,
+    clippy::nursery,
     clippy::pedantic,
-    rustdoc::all
+    clippy::restriction,
+    rustdoc::all,
+    reason = "generated"
 )]
 pub mod types {
     // Digest of all that went into the images: 5b1ec0de
@@ -24,8 +27,11 @@ pub mod types {
     /// The kernels of `kernels/types.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
+        /// [`values`](Self::values).
         values: ::gpuk::Function,
+        /// [`pointers`](Self::pointers).
         pointers: ::gpuk::Function,
+        /// [`mixed`](Self::mixed).
         mixed: ::gpuk::Function,
     }
 
@@ -329,7 +335,7 @@ pub mod types {
         /// No image fits the device, the driver refused it, or it does not hold these kernels.
         pub fn load(
             context: &::std::sync::Arc<::gpuk::CudaContext>,
-        ) -> ::std::result::Result<Self, ::gpuk::LoadError> {
+        ) -> ::core::result::Result<Self, ::gpuk::LoadError> {
             let module = ::gpuk::Module::load(context, &IMAGES)?;
             Ok(Self {
                 values: ::gpuk::Module::function(&module, &Self::VALUES)?,
@@ -380,13 +386,13 @@ pub mod types {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `v0`, `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7`, `v8`, `v9`, `v10`, `v11`, `v12`, `v13`, `v14`, `v15`, `v16`, `v17`, `v18`, `v19`, `v20`, `v21` and `v22` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - values in `v0`, `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7`, `v8`, `v9`, `v10`, `v11`, `v12`, `v13`, `v14`, `v15`, `v16`, `v17`, `v18`, `v19`, `v20`, `v21` and `v22` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn values(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             v0: bool,
             v1: i8,
             v2: i16,
@@ -410,7 +416,7 @@ pub mod types {
             v20: ::gpuk::vector::Ulonglong4,
             v21: ::gpuk::vector::Double2,
             v22: ::gpuk::vector::Short1,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -489,13 +495,13 @@ pub mod types {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7`, `p8`, `p9`, `p10`, `p11`, `p12`, `p13`, `p14`, `p15`, `p16`, `p17`, `p18`, `p19`, `p20`, `p21` and `p22` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7`, `p8`, `p9`, `p10`, `p11`, `p12`, `p13`, `p14`, `p15`, `p16`, `p17`, `p18`, `p19`, `p20`, `p21` and `p22` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn pointers(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             p0: impl ::gpuk::Read<Item = bool>,
             p1: impl ::gpuk::Read<Item = i8>,
             p2: impl ::gpuk::Read<Item = i16>,
@@ -519,7 +525,7 @@ pub mod types {
             p20: impl ::gpuk::Read<Item = ::gpuk::vector::Ulonglong4>,
             p21: impl ::gpuk::Read<Item = ::gpuk::vector::Double2>,
             p22: impl ::gpuk::Read<Item = ::gpuk::vector::Short1>,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
@@ -575,20 +581,20 @@ pub mod types {
         ///
         /// Rust does not see what the kernel does. The caller promises:
         ///
-        /// - `x`, `y` and `z` reach as far as the kernel reads and writes with this `launch`, and hold what it expects where it reads;
-        /// - `y` and `z` overlap no other argument, and nothing outside `stream`'s order touches them before the kernel ends;
-        /// - `scale` have values the kernel is made for;
-        /// - `launch` has the blocks, threads and dynamic shared memory the kernel is made for.
+        /// - room in `x`, `y` and `z` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `y` and `z` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - values in `scale` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn mixed<Y, Z>(
             &self,
             stream: &::std::sync::Arc<::gpuk::CudaStream>,
-            launch: impl ::std::convert::Into<::gpuk::Launch>,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = ::gpuk::half::f16>,
             mut y: Y,
             mut z: Z,
             scale: ::gpuk::vector::Float3,
-        ) -> ::std::result::Result<(::gpuk::ErrorPayload, (Y, Z)), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<(::gpuk::ErrorPayload, (Y, Z)), ::gpuk::LaunchError>
         where
             Y: ::gpuk::Write<Item = ::gpuk::half::bf16>,
             Z: ::gpuk::Write<Item = ::gpuk::vector::Float4>,
@@ -611,5 +617,6 @@ pub mod types {
         }
     }
 
+    /// What the kernels were compiled to.
     static IMAGES: [::gpuk::Image; 0] = [];
 }

@@ -10,12 +10,12 @@ use gpuk_build::kernel::{
 use gpuk_build::site::{SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
 
-pub const F32: Type = Type::Scalar(Scalar::F32);
-pub const I32: Type = Type::Scalar(Scalar::I32);
-pub const U64: Type = Type::Scalar(Scalar::U64);
+pub(crate) const F32: Type = Type::Scalar(Scalar::F32);
+pub(crate) const I32: Type = Type::Scalar(Scalar::I32);
+pub(crate) const U64: Type = Type::Scalar(Scalar::U64);
 
 /// Every golden file: its name and the modules it holds.
-pub fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
+pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
     vec![
         ("gather", vec![gather()]),
         ("shapes", vec![shapes()]),
@@ -33,7 +33,7 @@ pub fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
     ]
 }
 
-pub fn module(name: &str, kernels: Vec<Kernel>, structs: Vec<Struct>) -> ModuleBindings {
+pub(crate) fn module(name: &str, kernels: Vec<Kernel>, structs: Vec<Struct>) -> ModuleBindings {
     ModuleBindings {
         name: name.to_owned(),
         source: format!("kernels/{name}.cu"),
@@ -44,7 +44,7 @@ pub fn module(name: &str, kernels: Vec<Kernel>, structs: Vec<Struct>) -> ModuleB
     }
 }
 
-pub fn kernel(name: &str, params: Vec<Param>) -> Kernel {
+pub(crate) fn kernel(name: &str, params: Vec<Param>) -> Kernel {
     Kernel {
         name: name.to_owned(),
         path: name.to_owned(),
@@ -56,7 +56,7 @@ pub fn kernel(name: &str, params: Vec<Param>) -> Kernel {
     }
 }
 
-pub fn value(declared: &str, name: &str, ty: Type) -> Param {
+pub(crate) fn value(declared: &str, name: &str, ty: Type) -> Param {
     Param {
         name: name.to_owned(),
         declared: declared.to_owned(),
@@ -64,11 +64,11 @@ pub fn value(declared: &str, name: &str, ty: Type) -> Param {
     }
 }
 
-pub fn int(name: &str) -> Param {
+pub(crate) fn int(name: &str) -> Param {
     value("int", name, I32)
 }
 
-pub fn read(declared: &str, name: &str, to: Option<Type>) -> Param {
+pub(crate) fn read(declared: &str, name: &str, to: Option<Type>) -> Param {
     Param {
         name: name.to_owned(),
         declared: declared.to_owned(),
@@ -76,7 +76,7 @@ pub fn read(declared: &str, name: &str, to: Option<Type>) -> Param {
     }
 }
 
-pub fn write(declared: &str, name: &str, to: Option<Type>) -> Param {
+pub(crate) fn write(declared: &str, name: &str, to: Option<Type>) -> Param {
     Param {
         name: name.to_owned(),
         declared: declared.to_owned(),
@@ -84,15 +84,15 @@ pub fn write(declared: &str, name: &str, to: Option<Type>) -> Param {
     }
 }
 
-pub fn floats(name: &str) -> Param {
+pub(crate) fn floats(name: &str) -> Param {
     read("const float *", name, Some(F32))
 }
 
-pub fn floats_out(name: &str) -> Param {
+pub(crate) fn floats_out(name: &str) -> Param {
     write("float *", name, Some(F32))
 }
 
-pub fn structure(name: &str, size: u64, align: u64, fields: &[(&str, Type, u64)]) -> Struct {
+pub(crate) fn structure(name: &str, size: u64, align: u64, fields: &[(&str, Type, u64)]) -> Struct {
     let field = |(name, ty, offset): &(&str, Type, u64)| Field {
         name: (*name).to_owned(),
         ty: ty.clone(),
@@ -276,7 +276,7 @@ fn structs() -> ModuleBindings {
         ),
         structure(
             "Grid",
-            8512,
+            8352,
             16,
             &[
                 ("type", I32, 0),

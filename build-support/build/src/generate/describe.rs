@@ -1,0 +1,165 @@
+//! What a method's documentation says.
+
+use super::bindings::ModuleBindings;
+use super::docs::{listed, markdown};
+use super::kernel::{is_checked, place};
+use super::names::KernelNames;
+use super::structure::holds_address;
+use crate::kernel::{Kernel, ParamType};
+
+/// Columns of a declaration on one line.
+const DECLARATION: usize = 90;
+
+/// The documentation of the method that launches a kernel.
+pub(super) fn describe(
+    bindings: &ModuleBindings,
+    kernel: &Kernel,
+    names: &KernelNames,
+) -> Vec<String> {
+    let parts = Parts::of(bindings, kernel, names);
+    let checked = is_checked(bindings, kernel);
+    let mut lines = markdown(&kernel.docs);
+    if lines.is_empty() {
+        lines.push(format!("Launches the kernel `{}`.", kernel.path));
+    }
+    lines.push(String::new());
+    lines.push(format!("Defined at `{}`:", place(kernel)));
+    lines.extend(["", "```text"].map(str::to_owned));
+    lines.extend(declaration(kernel));
+    lines.extend(["```", ""].map(str::to_owned));
+    lines.extend(shapes(kernel));
+    lines.push(match parts.outputs.as_slice() {
+        [] => "Returns the launch's payload, without waiting for the kernel.".to_owned(),
+        some => format!(
+            "Returns the launch's payload and {}, without waiting for the kernel.",
+            listed(some)
+        ),
+    });
+    let payload = if checked {
+        "The payload holds the first check of the kernel that failed, if one did."
+    } else {
+        "The kernel reports no checks: its payload never fails."
+    };
+    let errors = "The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.";
+    lines.extend([payload, "", "# Errors", "", errors, "", "# Safety", ""].map(str::to_owned));
+    lines.extend(parts.promises());
+    if checked {
+        lines.push(String::new());
+        lines.push("The kernel's checks guard against nothing but what they test.".to_owned());
+    }
+    lines
+}
+
+/// Parameters by what the caller must promise of them.
+#[derive(Default)]
+struct Parts<'a> {
+    buffers: Vec<&'a str>,
+    outputs: Vec<&'a str>,
+    addresses: Vec<&'a str>,
+    values: Vec<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(bindings: &ModuleBindings, kernel: &Kernel, names: &'a KernelNames) -> Self {
+        let mut parts = Self::default();
+        for (param, name) in kernel.params.iter().zip(&names.params) {
+            let holds = match &param.ty {
+                ParamType::Value(ty) => {
+                    parts.values.push(name);
+                    Some(ty)
+                }
+                ParamType::Pointer { to, mutable } => {
+                    parts.buffers.push(name);
+                    if *mutable {
+                        parts.outputs.push(name);
+                    }
+                    to.as_ref()
+                }
+            };
+            if holds.is_some_and(|ty| holds_address(&bindings.signatures, ty)) {
+                parts.addresses.push(name);
+            }
+        }
+        parts
+    }
+
+    fn promises(&self) -> Vec<String> {
+        let promises = [
+            (
+                &self.buffers,
+                "room in",
+                "for all that the kernel reads and writes with this `launch`, and in it what the kernel \
+                 expects to read",
+            ),
+            (
+                &self.outputs,
+                "no overlap of",
+                "with another argument, and no use of it by others before the kernel has ended, except in \
+                 the order of `stream`",
+            ),
+            (
+                &self.addresses,
+                "addresses in",
+                "that are the device's and stay valid until the kernel has ended",
+            ),
+            (&self.values, "values in", "that the kernel is made for"),
+        ];
+        let intro = "Rust does not see what the kernel does. The caller promises:";
+        let mut lines = vec![intro.to_owned(), String::new()];
+        for (names, before, after) in promises {
+            if !names.is_empty() {
+                lines.push(format!("- {before} {} {after};", listed(names)));
+            }
+        }
+        let last =
+            "blocks, threads and dynamic shared memory in `launch` that the kernel is made for";
+        lines.push(format!("- {last}."));
+        lines
+    }
+}
+
+/// The C++ declaration; one parameter a line where it is long.
+fn declaration(kernel: &Kernel) -> Vec<String> {
+    let params: Vec<_> = kernel
+        .params
+        .iter()
+        .map(|it| {
+            let blank = if it.declared.ends_with(['*', '&']) {
+                ""
+            } else {
+                " "
+            };
+            format!("{}{blank}{}", it.declared, it.name)
+        })
+        .collect();
+    let path = &kernel.path;
+    let line = format!("__global__ void {path}({})", params.join(", "));
+    if line.len() <= DECLARATION {
+        return vec![line];
+    }
+    let mut lines = vec![format!("__global__ void {path}(")];
+    for (index, param) in params.iter().enumerate() {
+        let end = if index + 1 < params.len() { "," } else { ")" };
+        lines.push(format!("    {param}{end}"));
+    }
+    lines
+}
+
+/// What the declaration says about the launch.
+fn shapes(kernel: &Kernel) -> Vec<String> {
+    let bounds = &kernel.bounds;
+    let shape = |[x, y, z]: [u32; 3]| format!("{x} × {y} × {z}");
+    let mut lines = Vec::new();
+    if let Some(block) = bounds.exact_block {
+        lines.push(format!("A block has exactly {} threads.", shape(block)));
+    } else if let Some(threads) = bounds.max_threads {
+        lines.push(format!("A block has at most {threads} threads."));
+    }
+    if let Some(cluster) = bounds.cluster {
+        lines.push(format!("A cluster has {} blocks.", shape(cluster)));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}

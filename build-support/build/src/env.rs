@@ -77,6 +77,11 @@ impl Env {
     }
 }
 
+/// The system's folder for temporary files.
+pub(crate) fn temporary() -> PathBuf {
+    std::env::temp_dir()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

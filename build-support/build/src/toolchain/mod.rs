@@ -3,14 +3,14 @@
 //! - [`find()`] looks for nvcc in a fixed order and tells every place it looked at; [`Toolchain`] is what it found.
 //! - [`host`] is the C++ compiler that nvcc preprocesses with.
 //! - [`recipe`] turns flags into the commands that nvcc would run, so that they can be run one by one.
-//! - gpuk keeps its own toolchains in [`home`].
+//! - [`install`] fetches NVIDIA's wheels into gpuk's own folder; [`doctor`] reports all of this.
 //!
 //! Not here: running the commands, caching their results, architectures, and the NVRTC engine.
 
+pub mod doctor;
 pub mod home;
 pub mod host;
-mod layout;
-mod places;
+pub mod install;
 pub mod platform;
 pub mod recipe;
 pub mod search;
@@ -21,11 +21,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use places::Origin;
 pub use platform::Platform;
-pub use search::{NotFound, Request, Search, find};
+pub use search::{NotFound, Origin, Request, Search, find};
 pub use stamp::Stamp;
 pub use version::Version;
+
+/// The version that is installed where none is asked for: the one that gpuk is tested with.
+pub const DEFAULT_VERSION: &str = "13.0";
 
 /// A CUDA compiler that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,6 +22,11 @@ pub struct Version {
 pub struct BadVersion(String);
 
 impl Version {
+    /// Reads `major.minor` or `major.minor.build`.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
     /// Reads the output of `nvcc --version`.
     pub fn of_nvcc(output: &str) -> Option<Self> {
         let line = output.lines().find(|line| line.contains("release "))?;

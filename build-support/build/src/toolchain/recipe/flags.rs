@@ -57,238 +57,70 @@ const FREE: [(&str, &str, bool); 5] = [
     ("-include", "--pre-include", false),
 ];
 
-const STEPS: &str = "gpuk decides which steps to run";
-const OUTPUT: &str = "gpuk decides where files go";
-const ARCH: &str = "use the setting `archs`";
-const LINK: &str = "nothing is linked here";
-const WHOLE: &str =
-    "each source is compiled to a module of its own, so device code cannot be linked later";
-const KEEP: &str = "intermediate files are shown by `cargo gpuk inspect`";
-const ASK: &str = "it asks nvcc a question instead of compiling";
-const JOBS: &str = "gpuk decides how many jobs run";
-
-const REFUSED: &[(&str, &[&str])] = &[
+/// Options that contradict how gpuk compiles: why, and their names.
+const REFUSED: &[(&str, &str)] = &[
     (
-        STEPS,
-        &[
-            "-c",
-            "--compile",
-            "-dc",
-            "--device-c",
-            "-dw",
-            "--device-w",
-            "-cuda",
-            "--cuda",
-            "-ptx",
-            "--ptx",
-        ],
-    ),
-    (
-        STEPS,
-        &[
-            "-cubin",
-            "--cubin",
-            "-fatbin",
-            "--fatbin",
-            "-ltoir",
-            "--ltoir",
-            "-optix-ir",
-            "--optix-ir",
-        ],
-    ),
-    (
-        STEPS,
-        &[
-            "-E",
-            "--preprocess",
-            "-lib",
-            "--lib",
-            "-run",
-            "--run",
-            "-run-args",
-            "--run-args",
-        ],
-    ),
-    (
-        STEPS,
-        &[
-            "-fdevice-syntax-only",
-            "--fdevice-syntax-only",
-            "-clean",
-            "--clean-targets",
-        ],
+        "gpuk decides which steps to run",
+        "-c --compile -dc --device-c -dw --device-w -cuda --cuda -ptx --ptx -cubin --cubin -fatbin --fatbin \
+         -ltoir --ltoir -optix-ir --optix-ir -E --preprocess -lib --lib -run --run -run-args --run-args \
+         -fdevice-syntax-only --fdevice-syntax-only -clean --clean-targets",
     ),
     (
         "headers are tracked without it",
-        &[
-            "-M",
-            "--generate-dependencies",
-            "-MM",
-            "-MD",
-            "-MMD",
-            "-MF",
-            "-MP",
-            "-MT",
-        ],
+        "-M --generate-dependencies -MM --generate-nonsystem-dependencies -MD --generate-dependencies-with-compile \
+         -MMD --generate-nonsystem-dependencies-with-compile -MF --dependency-output \
+         -MP --generate-dependency-targets -MT --dependency-target-name",
     ),
     (
-        "headers are tracked without it",
-        &[
-            "--generate-nonsystem-dependencies",
-            "--generate-dependencies-with-compile",
-        ],
+        "gpuk decides where files go",
+        "-o --output-file -odir --output-directory -objtemp --objdir-as-tempdir -time --time \
+         -fdevice-time-trace --fdevice-time-trace",
     ),
     (
-        "headers are tracked without it",
-        &[
-            "--generate-nonsystem-dependencies-with-compile",
-            "--dependency-output",
-        ],
-    ),
-    (
-        "headers are tracked without it",
-        &["--generate-dependency-targets", "--dependency-target-name"],
-    ),
-    (
-        OUTPUT,
-        &[
-            "-o",
-            "--output-file",
-            "-odir",
-            "--output-directory",
-            "-objtemp",
-            "--objdir-as-tempdir",
-        ],
-    ),
-    (
-        OUTPUT,
-        &[
-            "-time",
-            "--time",
-            "-fdevice-time-trace",
-            "--fdevice-time-trace",
-        ],
-    ),
-    (
-        KEEP,
-        &[
-            "-keep",
-            "--keep",
-            "-keep-dir",
-            "--keep-dir",
-            "-save-temps",
-            "--save-temps",
-        ],
+        "intermediate files are shown by `cargo gpuk inspect`",
+        "-keep --keep -keep-dir --keep-dir -save-temps --save-temps",
     ),
     (
         "`cargo gpuk -v` shows the commands",
-        &["-v", "--verbose", "-dryrun", "--dryrun"],
+        "-v --verbose -dryrun --dryrun",
     ),
     (
-        ARCH,
-        &[
-            "-arch",
-            "--gpu-architecture",
-            "-code",
-            "--gpu-code",
-            "-gencode",
-            "--generate-code",
-        ],
+        "use the setting `archs`",
+        "-arch --gpu-architecture -code --gpu-code -gencode --generate-code",
     ),
     (
         "use the setting `host-compiler`",
-        &["-ccbin", "--compiler-bindir"],
+        "-ccbin --compiler-bindir",
     ),
-    ("a source is CUDA C++", &["-x", "--x"]),
+    ("a source is CUDA C++", "-x --x"),
     (
         "a file of flags is not tracked; write the flags themselves",
-        &["-optf", "--options-file"],
+        "-optf --options-file",
     ),
-    (JOBS, &["-t", "--threads", "-jobserver", "--jobserver"]),
     (
-        WHOLE,
-        &[
-            "-dlto",
-            "--dlink-time-opt",
-            "-lto",
-            "--lto",
-            "-gen-opt-lto",
-            "--gen-opt-lto",
-            "-ewp",
-        ],
+        "gpuk decides how many jobs run",
+        "-t --threads -jobserver --jobserver",
     ),
     (
         WHOLE,
-        &[
-            "--extensible-whole-program",
-            "-reloc-ptx",
-            "--relocatable-ptx",
-            "-r",
-            "--relocatable-link",
-        ],
+        "-dlto --dlink-time-opt -lto --lto -gen-opt-lto --gen-opt-lto -ewp --extensible-whole-program \
+         -reloc-ptx --relocatable-ptx -r --relocatable-link",
     ),
     (
-        LINK,
-        &[
-            "-link",
-            "--link",
-            "-dlink",
-            "--device-link",
-            "-nodlink",
-            "--no-device-link",
-            "-shared",
-            "--shared",
-        ],
+        "nothing is linked here",
+        "-link --link -dlink --device-link -nodlink --no-device-link -shared --shared -l --library \
+         -L --library-path -Xlinker --linker-options -Xarchive --archive-options -Xnvlink --nvlink-options \
+         -cudart --cudart -cudadevrt --cudadevrt -arbin --archiver-binary \
+         -hls --host-linker-script -aug-hls --augment-host-linker-script",
     ),
     (
-        LINK,
-        &[
-            "-l",
-            "--library",
-            "-L",
-            "--library-path",
-            "-Xlinker",
-            "--linker-options",
-            "-Xarchive",
-        ],
-    ),
-    (
-        LINK,
-        &[
-            "--archive-options",
-            "-Xnvlink",
-            "--nvlink-options",
-            "-cudart",
-            "--cudart",
-            "-cudadevrt",
-        ],
-    ),
-    (
-        LINK,
-        &[
-            "--cudadevrt",
-            "-arbin",
-            "--archiver-binary",
-            "-hls",
-            "--host-linker-script",
-            "-aug-hls",
-        ],
-    ),
-    (LINK, &["--augment-host-linker-script"]),
-    (
-        ASK,
-        &[
-            "-h",
-            "--help",
-            "-V",
-            "--version",
-            "-arch-ls",
-            "--list-gpu-arch",
-            "-code-ls",
-            "--list-gpu-code",
-        ],
+        "it asks nvcc a question instead of compiling",
+        "-h --help -V --version -arch-ls --list-gpu-arch -code-ls --list-gpu-code",
     ),
 ];
+
+const WHOLE: &str =
+    "each source is compiled to a module of its own, so device code cannot be linked later";
 
 /// Reads flags.
 pub(crate) fn read(flags: &[OsString]) -> Result<Flags, FlagError> {
@@ -422,8 +254,8 @@ fn refusal(name: &str) -> Option<&'static str> {
         .iter()
         .find(|(_, names)| {
             names
-                .iter()
-                .any(|option| *option == name || attached(option))
+                .split_whitespace()
+                .any(|option| option == name || attached(option))
         })
         .map(|(reason, _)| *reason)
 }

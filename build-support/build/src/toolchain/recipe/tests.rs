@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use super::super::{Request, find, host};
 use super::*;
+use crate::toolchain::{Request, find, host};
 
 const KERNELS: &str = r#"
 #include <cassert>

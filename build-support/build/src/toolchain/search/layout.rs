@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::platform::{Platform, is_executable};
-use super::recipe::dryrun;
+use crate::toolchain::platform::{Platform, is_executable};
+use crate::toolchain::recipe::dryrun;
 
 pub(crate) struct Layout {
     pub(crate) root: PathBuf,

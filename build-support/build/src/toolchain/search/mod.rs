@@ -1,19 +1,23 @@
 //! Looks for the CUDA compiler and says, place by place, what was found there.
 
+mod layout;
+pub(crate) mod places;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::layout::Layout;
-use super::places::{self, Origin, Place};
-use super::platform::{Os, Platform, is_executable};
-use super::stamp::Stamp;
-use super::version::Version;
-use super::{Identity, Toolchain};
+use self::layout::Layout;
+pub use self::places::Origin;
+use self::places::Place;
 use crate::env::Env;
 use crate::run::ToolCommand;
+use crate::toolchain::platform::{Os, Platform, is_executable};
+use crate::toolchain::stamp::Stamp;
+use crate::toolchain::version::Version;
+use crate::toolchain::{Identity, Toolchain};
 
 /// Which compiler is wanted.
 #[derive(Debug, Clone, Default)]
@@ -277,6 +281,6 @@ impl fmt::Display for Outcome {
     }
 }
 
-#[cfg(all(test, unix))]
-#[path = "search_tests.rs"]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::home;
-use super::platform::{Os, Platform};
-use super::search::Request;
-use super::version::Version;
+use super::Request;
 use crate::env::Env;
+use crate::toolchain::home;
+use crate::toolchain::platform::{Os, Platform};
+use crate::toolchain::version::Version;
 
 /// Variables that name a toolkit's folder, in the order in which they count.
 pub(crate) const FOLDER_VARIABLES: [&str; 4] = [

@@ -1,6 +1,6 @@
 //! Bodies of structs, classes, unions and enums.
 
-use super::cursor::Tokens;
+use super::cursor::{Tokens, joined};
 use super::declarator::{before_default, further_name_at, is_inner_declarator, name_at};
 use super::lexer::Token;
 use super::parser::{Header, Parser};
@@ -27,6 +27,8 @@ struct Definition {
     end: usize,
     /// Whether it is a struct or union without a name.
     anonymous: bool,
+    /// Its name, if it has one.
+    name: String,
 }
 
 impl Parser<'_, '_> {
@@ -60,6 +62,7 @@ impl Parser<'_, '_> {
             declarators: body_end,
             end: extent.end,
             anonymous: head.path.is_empty() && head.kind != TypeKind::Enum,
+            name: head.path.last().cloned().unwrap_or_default(),
         };
         if tokens.is(from, "typedef") {
             self.typedef_names(body_end, extent.head_end, &mut head);
@@ -81,9 +84,6 @@ impl Parser<'_, '_> {
                 _ => head.base.map(|_| Obstacle::Base),
             },
             public,
-            words: head
-                .base
-                .map_or_else(Vec::new, |(from, to)| self.words(from, to)),
             place: self.place(head.name_at),
         };
         if head.kind != TypeKind::Enum {
@@ -192,10 +192,11 @@ impl Parser<'_, '_> {
                     public = tokens.is(at, "public");
                     at + 2
                 }
-                "using" | "typedef" | "friend" | "static_assert" | "static" => {
-                    self.other_member(at, header, public)
+                "using" => self.using(at),
+                "typedef" | "friend" | "static_assert" | "static" => {
+                    self.other_member(at, header, public && into.public)
                 }
-                "template" => self.member_template(at, header, public),
+                "template" => self.member_template(at, header, public && into.public),
                 _ => self.member(at, into, header, public),
             }
             .max(start + 1);
@@ -206,6 +207,7 @@ impl Parser<'_, '_> {
     fn other_member(&mut self, at: usize, header: &Header, public: bool) -> usize {
         match self.definition(at, header, public) {
             Some(definition) => definition.end,
+            None if self.tokens.is(at, "typedef") => self.typedef(at),
             None => self.extent(at).end,
         }
     }
@@ -224,8 +226,9 @@ impl Parser<'_, '_> {
         header: &Header,
         public: bool,
     ) -> usize {
-        if let Some(definition) = self.definition(at, header, public) {
-            let named = self.fields(definition.declarators, definition.end, into, public, true);
+        if let Some(definition) = self.definition(at, header, public && into.public) {
+            let base = Some(definition.name.as_str());
+            let named = self.fields(definition.declarators, definition.end, into, public, base);
             if definition.anonymous && named == 0 {
                 into.obstacle.get_or_insert(Obstacle::AnonymousMember);
             }
@@ -233,8 +236,7 @@ impl Parser<'_, '_> {
         }
         let extent = self.extent(at);
         if extent.call.is_none() && !self.is_operator(at, extent.head_end) {
-            self.fields(at, extent.end, into, public, false);
-            into.words.extend(self.words(at, extent.head_end));
+            self.fields(at, extent.end, into, public, None);
         }
         extent.end
     }
@@ -244,41 +246,43 @@ impl Parser<'_, '_> {
     }
 
     /// Reads the fields declared between two positions; gives how many.
+    ///
+    /// `base` is their type where it stands before `from`.
     fn fields(
         &self,
         from: usize,
         end: usize,
         into: &mut DeclaredType,
         public: bool,
-        bare: bool,
+        base: Option<&str>,
     ) -> usize {
-        let mut count = 0;
+        let before = into.fields.len();
+        let mut text = base.map(str::to_owned);
         let end = end.saturating_sub(1).max(from);
-        for (nth, part) in Tokens(&self.tokens.0[from..end])
-            .split_commas()
-            .into_iter()
-            .enumerate()
-        {
+        for part in Tokens(&self.tokens.0[from..end]).split_commas() {
             let plain = Tokens(before_default(part)).without_attributes();
             let bit_field = Self::bit_field(&plain);
-            let until = bit_field.unwrap_or(plain.len());
-            let name = if nth == 0 && !bare {
-                name_at(&plain[..until])
-            } else {
-                further_name_at(&plain[..until])
-            };
+            let plain = &plain[..bit_field.unwrap_or(plain.len())];
             if bit_field.is_some() {
                 into.obstacle.get_or_insert(Obstacle::BitField);
             }
-            if let Some(name) = name {
-                count += 1;
-                into.fields.push(DeclaredField {
-                    name: plain[name].text.to_owned(),
-                    public,
-                });
-            }
+            let name = match text {
+                None => name_at(plain),
+                Some(_) => further_name_at(plain),
+            };
+            let Some(name) = name else { continue };
+            let text = text.get_or_insert_with(|| {
+                let mut shape = plain.to_vec();
+                shape.remove(name);
+                joined(&shape)
+            });
+            into.fields.push(DeclaredField {
+                name: plain[name].text.to_owned(),
+                text: text.clone(),
+                public,
+            });
         }
-        count
+        into.fields.len() - before
     }
 
     /// The `:` of a bit-field.

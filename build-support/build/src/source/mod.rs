@@ -26,7 +26,8 @@ pub struct Declarations {
     pub instantiations: Vec<DeclaredInstance>,
     /// Structs, classes, unions and enums with a body.
     pub types: Vec<DeclaredType>,
-    /// `typedef` and `using` names, with the words of what they stand for.
+    /// `typedef` and `using` names, with what they stand for as written; one name may stand for several things
+    /// in several scopes.
     pub aliases: BTreeMap<String, Vec<String>>,
     /// Every file that a line marker names, in the order of first mention.
     pub files: Vec<PathBuf>,
@@ -140,8 +141,6 @@ pub struct DeclaredType {
     pub obstacle: Option<Obstacle>,
     /// Whether code outside the classes around it may name it.
     pub public: bool,
-    /// The words in the types of its fields and bases.
-    pub words: Vec<String>,
     /// The line of its name.
     pub place: Place,
 }
@@ -184,6 +183,8 @@ pub enum Obstacle {
 pub struct DeclaredField {
     /// Its name.
     pub name: String,
+    /// The declaration as written, a space between any two tokens, with all declarators up to this one.
+    pub text: String,
     /// Whether code outside the class may name it.
     pub public: bool,
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::cursor::{Tokens, joined};
-use super::declarator::{is_inner_declarator, is_type_word, params, template_params};
+use super::declarator::{is_inner_declarator, is_type_word, name_at, params, template_params};
 use super::lexer::Token;
 use super::{Declarations, DeclaredInstance, DeclaredKernel, DeclaredParam, TemplateParam};
 use crate::diagnostic::Place;
@@ -187,26 +187,29 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    fn using(&mut self, at: usize) -> usize {
+    pub(super) fn using(&mut self, at: usize) -> usize {
         let end = self.extent(at).end;
         if self.tokens.is_word(at + 1) && self.tokens.is(at + 2, "=") {
-            self.alias(at + 1, at + 3, end);
+            self.alias(at + 1, at + 3, end.saturating_sub(1));
         }
         end
     }
 
-    /// Keeps what an alias stands for.
-    fn alias(&mut self, name: usize, from: usize, to: usize) {
-        let words = self.words(from, to);
-        let name = self.tokens.text(name).to_owned();
-        self.out.aliases.entry(name).or_default().extend(words);
+    /// A `typedef` that defines no class.
+    pub(super) fn typedef(&mut self, at: usize) -> usize {
+        let extent = self.extent(at);
+        let declared = &self.tokens.0[at + 1..extent.head_end.max(at + 1)];
+        if let Some(name) = name_at(declared) {
+            self.alias(at + 1 + name, at + 1, at + 1 + name);
+        }
+        extent.end
     }
 
-    pub(super) fn words(&self, from: usize, to: usize) -> Vec<String> {
-        (from..to)
-            .filter(|&at| self.tokens.is_word(at) && !is_type_word(self.tokens.text(at)))
-            .map(|at| self.tokens.text(at).to_owned())
-            .collect()
+    /// Keeps what an alias stands for.
+    fn alias(&mut self, name: usize, from: usize, to: usize) {
+        let text = joined(&self.tokens.0[from..to.max(from)]);
+        let name = self.tokens.text(name).to_owned();
+        self.out.aliases.entry(name).or_default().push(text);
     }
 
     fn instantiation(&mut self, at: usize) -> usize {
@@ -253,16 +256,10 @@ impl<'a, 't> Parser<'a, 't> {
         if let Some(end) = self.class(from, &header) {
             return end;
         }
-        let extent = self.extent(from);
         if self.tokens.is(from, "typedef") {
-            if let Some(name) = (from..extent.head_end)
-                .rev()
-                .find(|&at| self.tokens.is_word(at))
-            {
-                self.alias(name, from + 1, name);
-            }
-            return extent.end;
+            return self.typedef(from);
         }
+        let extent = self.extent(from);
         let Some(call) = extent.call else {
             return extent.end;
         };

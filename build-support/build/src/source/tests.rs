@@ -205,7 +205,5 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
     Struct X::Y {-n}
     Struct E {a k name h}
     ");
-    insta::assert_snapshot!(format!("{:?}", read.aliases), @r#"
-    {"AnonPtr": ["Anon"], "Tag": ["Tag_st"]}
-    "#);
+    insta::assert_snapshot!(format!("{:?}", read.aliases), @r#"{"AnonPtr": ["Anon"], "T": ["float ;"], "Tag": ["Tag_st"], "word": ["int"]}"#);
 }

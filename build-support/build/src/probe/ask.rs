@@ -1,0 +1,289 @@
+//! Which questions to ask.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text;
+use crate::source::{
+    Declarations, DeclaredKernel, DeclaredParam, DeclaredType, TemplateKind, TypeKind,
+};
+
+/// A question and the number in its variables' names.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) number: usize,
+    pub(super) question: Question,
+}
+
+/// Something that only the compiler knows.
+#[derive(Debug, Clone)]
+pub(super) enum Question {
+    /// The type of a function.
+    Kernel {
+        /// Index into [`Declarations::kernels`].
+        kernel: usize,
+        function: String,
+    },
+    /// The type of a template's instance, and its arguments.
+    Instance {
+        /// Index into [`Declarations::instantiations`].
+        instance: usize,
+        scope: Vec<String>,
+        function: String,
+        args: Vec<(TemplateKind, String)>,
+    },
+    /// Size, alignment, traits and fields of a struct.
+    Layout {
+        /// Index into [`Declarations::types`].
+        declared: usize,
+        scope: Vec<String>,
+        /// How C++ names the type.
+        ty: String,
+        /// Name, and whether it may be named from outside.
+        fields: Vec<(String, bool)>,
+    },
+    /// The type underlying an enum.
+    Enum { ty: String },
+}
+
+/// How far class templates are followed through fields and aliases.
+const DEPTH: usize = 4;
+
+/// More structs than any file's kernels mention; keeps a header of thousands from being probed.
+const MAX_TYPES: usize = 300;
+
+/// All questions about the declarations.
+pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
+    let mut asker = Asker {
+        declarations,
+        by_name: BTreeMap::new(),
+        seen: BTreeSet::new(),
+        words: Vec::new(),
+        out: Vec::new(),
+    };
+    for (index, ty) in declarations.types.iter().enumerate() {
+        asker.by_name.entry(&ty.name).or_default().push(index);
+    }
+    asker.kernels();
+    asker.instances();
+    asker.types();
+    let numbered = asker.out.into_iter().enumerate();
+    numbered
+        .map(|(number, question)| Asked { number, question })
+        .collect()
+}
+
+struct Asker<'d> {
+    declarations: &'d Declarations,
+    by_name: BTreeMap<&'d str, Vec<usize>>,
+    seen: BTreeSet<&'d str>,
+    /// Words still to be followed to types.
+    words: Vec<&'d str>,
+    out: Vec<Question>,
+}
+
+impl<'d> Asker<'d> {
+    fn kernels(&mut self) {
+        let mut paths = BTreeSet::new();
+        let kernels = &self.declarations.kernels;
+        for (index, kernel) in kernels.iter().enumerate() {
+            self.mention(&kernel.params);
+            let known = kernel.template.is_none() && (kernel.c_linkage || !kernel.overloaded);
+            if !known || !paths.insert(kernel.path()) {
+                continue;
+            }
+            let function = format!("::{}", kernel.path());
+            self.out.push(Question::Kernel {
+                kernel: index,
+                function: function.clone(),
+            });
+            self.templates_of(&kernel.params, &[], &function);
+        }
+    }
+
+    fn instances(&mut self) {
+        let declarations = self.declarations;
+        for (index, instance) in declarations.instantiations.iter().enumerate() {
+            self.mention(&instance.params);
+            let Some(args) = &instance.args else { continue };
+            for arg in args {
+                self.words.extend(words(arg));
+            }
+            let Some(header) = self.only_template(&instance.name) else {
+                continue;
+            };
+            let params = header.template.as_deref().unwrap_or_default();
+            let mut kinds = Vec::new();
+            for (nth, arg) in args.iter().enumerate() {
+                let param = params.get(nth).or(params.last().filter(|last| last.pack));
+                kinds.push((
+                    param.map_or(TemplateKind::Template, |param| param.kind),
+                    arg.clone(),
+                ));
+            }
+            let scope: Vec<_> = instance
+                .scope
+                .iter()
+                .filter(|part| !part.is_empty())
+                .cloned()
+                .collect();
+            let function = format!("{}<{} >", instance.name, args.join(", "));
+            self.out.push(Question::Instance {
+                instance: index,
+                scope: scope.clone(),
+                function: function.clone(),
+                args: kinds,
+            });
+            self.templates_of(&instance.params, &scope, &function);
+        }
+    }
+
+    /// The kernel template of a name, if there is but one.
+    fn only_template(&self, name: &str) -> Option<&'d DeclaredKernel> {
+        let last = name.rsplit("::").next().unwrap_or(name);
+        let named = |kernel: &&DeclaredKernel| {
+            kernel.name == last
+                && kernel
+                    .template
+                    .as_ref()
+                    .is_some_and(|params| !params.is_empty())
+        };
+        let mut found = self.declarations.kernels.iter().filter(named);
+        let first = found.next()?;
+        let same = |other: &DeclaredKernel| {
+            other.path() == first.path() && other.template == first.template
+        };
+        found.all(same).then_some(first)
+    }
+
+    fn mention(&mut self, params: &'d [DeclaredParam]) {
+        for param in params {
+            self.words.extend(words(&param.text));
+        }
+    }
+
+    /// Asks for the layout of class template instances among parameters, by their position.
+    fn templates_of(&mut self, params: &'d [DeclaredParam], scope: &[String], function: &str) {
+        for (nth, param) in params.iter().enumerate() {
+            let ty = format!("__gpuk_probe::param<{nth}, decltype(&{function})>::type");
+            self.template(&param.text, scope, &ty, DEPTH);
+        }
+    }
+
+    /// Asks for the layout of the instance of a class template that `text` names and C++ knows as `ty`.
+    fn template(&mut self, text: &'d str, scope: &[String], ty: &str, depth: usize) {
+        let Some(declared) = self.template_named(text, DEPTH).filter(|_| depth > 0) else {
+            return;
+        };
+        let ty = format!("__gpuk_probe::bare<{ty}>::type");
+        self.layout(declared, scope, &ty, depth - 1);
+    }
+
+    /// The class template that a type is an instance of, as far as its text tells.
+    fn template_named(&self, text: &'d str, depth: usize) -> Option<usize> {
+        let head = head(text)?;
+        let candidates = self.by_name.get(head).map_or(&[][..], Vec::as_slice);
+        let template = |&&index: &&usize| self.declarations.types[index].template.is_some();
+        let mut templates = candidates.iter().filter(template);
+        match (templates.next(), templates.next()) {
+            (Some(&only), None) => {
+                Some(only).filter(|&only| self.declarations.types[only].obstacle.is_none())
+            }
+            (None, _) if candidates.is_empty() && depth > 0 => {
+                let [meaning] = &self.declarations.aliases.get(head)?[..] else {
+                    return None;
+                };
+                self.template_named(meaning, depth - 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks for the layout of a struct, and of the class template instances among its fields.
+    fn layout(&mut self, declared: usize, scope: &[String], ty: &str, depth: usize) {
+        let found = &self.declarations.types[declared];
+        // Where the fields do not tell the layout, only size and traits are asked for.
+        let fields = found.fields.iter().filter(|_| found.obstacle.is_none());
+        let number = self.out.len();
+        self.out.push(Question::Layout {
+            declared,
+            scope: scope.to_vec(),
+            ty: ty.to_owned(),
+            fields: fields
+                .clone()
+                .map(|field| (field.name.clone(), field.public))
+                .collect(),
+        });
+        for (nth, field) in fields.enumerate() {
+            let ty = text::field_type(number, ty, nth, &field.name, field.public);
+            self.template(&field.text, scope, &ty, depth);
+        }
+    }
+
+    /// Follows the words met so far through aliases and fields, and asks for every struct and enum on the
+    /// way.
+    fn types(&mut self) {
+        let declarations = self.declarations;
+        let implicit = |kernel: &DeclaredKernel| kernel.template.is_some();
+        if declarations.kernels.iter().any(implicit) {
+            // Which types an implicit instance takes is not known before it is compiled.
+            self.words
+                .extend(declarations.types.iter().map(|ty| ty.name.as_str()));
+        }
+        let mut asked = 0;
+        while let Some(word) = self.words.pop() {
+            if !self.seen.insert(word) {
+                continue;
+            }
+            for meaning in declarations
+                .aliases
+                .get(word)
+                .map_or(&[][..], Vec::as_slice)
+            {
+                self.words.extend(words(meaning));
+            }
+            for index in self.by_name.get(word).cloned().unwrap_or_default() {
+                let ty = &declarations.types[index];
+                for field in &ty.fields {
+                    self.words.extend(words(&field.text));
+                }
+                if ty.template.is_some() || !ty.public || asked == MAX_TYPES {
+                    continue;
+                }
+                asked += 1;
+                self.ask_for(index, ty);
+            }
+        }
+    }
+
+    fn ask_for(&mut self, index: usize, ty: &'d DeclaredType) {
+        let name = format!("::{}", ty.path());
+        if ty.kind == TypeKind::Enum {
+            self.out.push(Question::Enum { ty: name });
+            return;
+        }
+        self.layout(index, &[], &name, DEPTH);
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let word = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    text.split(' ').filter(word)
+}
+
+/// The name of the type that a text of spaced tokens starts with, without its scope.
+fn head(text: &str) -> Option<&str> {
+    let mut tokens = text.split(' ').peekable();
+    let mut name = None;
+    while let Some(token) = tokens.next() {
+        match token {
+            "const" | "volatile" | "typename" | "struct" | "class" | "mutable" | "::" => {}
+            word => {
+                name = Some(word);
+                if tokens.peek() != Some(&"::") {
+                    break;
+                }
+            }
+        }
+    }
+    name
+}

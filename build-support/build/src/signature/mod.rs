@@ -1,0 +1,108 @@
+//! Joins what the source declares, what the compiler answered and what the PTX has into signatures.
+//!
+//! Every entry of the PTX becomes a kernel with a wrapper or a finding that says why not. Types come from
+//! the compiler (`probe`), or from the entry's mangled name; the PTX's sizes have to agree.
+
+mod entry;
+mod fit;
+mod names;
+mod origin;
+mod ptx;
+mod refusal;
+mod size;
+mod symbol;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::path::Path;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::kernel::{Kernel, Param, Signatures};
+use crate::probe::Answers;
+use crate::source::Declarations;
+
+pub use entry::{Entry, Slot};
+use names::Named;
+use origin::{Origin, Origins};
+pub use ptx::{of_cuda, of_ptx};
+use refusal::Refusal;
+use types::Types;
+
+/// Joins the entries of a module with the source they come from.
+///
+/// `source` is the file that was compiled, for findings about entries that have no place in it.
+pub fn join(
+    declarations: &Declarations,
+    answers: &Answers,
+    entries: &[Entry],
+    source: &Path,
+) -> (Signatures, Vec<Diagnostic>) {
+    let origins = Origins::new(declarations, answers);
+    let mut types = Types::new(declarations, answers);
+    let (mut kernels, mut findings) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match origins.of(entry) {
+            Ok(origin) => match kernel(&origin, entry, &mut types) {
+                Ok(kernel) => kernels.push(Named {
+                    kernel,
+                    name: origin.name,
+                    implicit: origin.implicit,
+                }),
+                Err(refusals) => {
+                    findings.extend(refusals.into_iter().map(|it| it.finding(&origin)))
+                }
+            },
+            Err(stranger) => findings.push(stranger.finding(&entry.name, &Place::line(source, 1))),
+        }
+    }
+    let (kernels, clashes) = names::name(kernels);
+    findings.extend(clashes);
+    let structs = types.structs_of(&kernels);
+    (Signatures { kernels, structs }, findings)
+}
+
+fn kernel(
+    origin: &Origin<'_>,
+    entry: &Entry,
+    types: &mut Types<'_>,
+) -> Result<Kernel, Vec<Refusal>> {
+    if origin.types.len() != entry.params.len() {
+        return Err(vec![Refusal::Count {
+            source: origin.types.len(),
+            ptx: entry.params.len(),
+        }]);
+    }
+    let (mut params, mut refusals) = (Vec::new(), Vec::new());
+    for ((ty, slot), name) in origin
+        .types
+        .iter()
+        .zip(&entry.params)
+        .zip(origin.param_names())
+    {
+        match fit::param(types, ty, *slot) {
+            Ok(fitting) => params.push(Param {
+                name,
+                declared: ty.to_string(),
+                ty: fitting,
+            }),
+            Err(why) => refusals.push(Refusal::Param {
+                name,
+                ty: ty.clone(),
+                why,
+            }),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    Ok(Kernel {
+        name: names::plain(&origin.name),
+        path: origin.name.path(),
+        entry: entry.name.clone(),
+        docs: Vec::new(),
+        place: origin.place.clone(),
+        params,
+        bounds: entry.bounds.clone(),
+    })
+}

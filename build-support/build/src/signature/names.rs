@@ -1,0 +1,152 @@
+//! Names for wrappers and structs: from the C++ name, unique in the module.
+
+use std::collections::BTreeMap;
+
+use crate::ctype::{Arg, CType, Name, Part};
+use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::kernel::{Kernel, Struct};
+
+/// Longer names are cut, and told apart by a digest.
+const LONGEST: usize = 80;
+
+/// The last part of a name with its template arguments, as an identifier: `scale_float`.
+pub(super) fn plain(name: &Name) -> String {
+    let last = name.last().map_or_else(String::new, part);
+    cut(last, name)
+}
+
+/// As [`plain`], with the namespaces: `ns_scale_float`.
+fn qualified(name: &Name) -> String {
+    let named = name.0.iter().filter(|part| part.word != Part::UNNAMED);
+    let parts: Vec<_> = named.map(part).collect();
+    cut(parts.join("_"), name)
+}
+
+fn part(part: &Part) -> String {
+    let mut text = part.word.clone();
+    for arg in part.args.iter().flatten() {
+        text.push('_');
+        text += &argument(arg);
+    }
+    text
+}
+
+fn argument(arg: &Arg) -> String {
+    match arg {
+        Arg::Type(ty) => words(&type_words(ty)),
+        Arg::Value(text) => match text.strip_prefix('-') {
+            Some(digits) => format!("minus_{}", words(digits)),
+            None => words(text),
+        },
+    }
+}
+
+fn type_words(ty: &CType) -> String {
+    match ty {
+        CType::Named(name, _) => name.last().map_or_else(String::new, part),
+        CType::Pointer(to, _) => format!("{}_ptr", type_words(to)),
+        CType::Reference(to) => format!("{}_ref", type_words(to)),
+        other => other.to_string(),
+    }
+}
+
+/// The text with every run of what an identifier cannot have as one `_`.
+fn words(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
+}
+
+fn cut(text: String, name: &Name) -> String {
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let short: String = text.chars().take(LONGEST - 9).collect();
+    format!("{short}_{:08x}", digest(&name.to_string()))
+}
+
+/// FNV-1a, 32 bits: the same everywhere and always.
+fn digest(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, step)
+}
+
+/// A kernel with what its name is made of.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) kernel: Kernel,
+    pub(super) name: Name,
+    /// Whether nobody asked for it by name.
+    pub(super) implicit: bool,
+}
+
+/// Gives every kernel a name of its own; those that cannot have one are findings.
+pub(super) fn name(mut kernels: Vec<Named>) -> (Vec<Kernel>, Vec<Diagnostic>) {
+    for Named { kernel, name, .. } in doubles(&mut kernels, |it| &it.kernel.name) {
+        kernel.name = qualified(name);
+    }
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, Named { kernel, .. }) in kernels.iter().enumerate() {
+        groups.entry(kernel.name.clone()).or_default().push(at);
+    }
+    groups.retain(|_, group| group.len() > 1);
+    let findings = groups.values().map(|group| {
+        let group: Vec<_> = group.iter().filter_map(|&at| kernels.get(at)).collect();
+        clash(&group)
+    });
+    let findings = findings.collect();
+    kernels.retain(|it| !groups.contains_key(&it.kernel.name));
+    (kernels.into_iter().map(|it| it.kernel).collect(), findings)
+}
+
+/// Gives every struct a name of its own.
+pub(super) fn name_structs(structs: &mut [Struct]) {
+    let parse = |path: &str| match path.parse() {
+        Ok(CType::Named(name, _)) => name,
+        _ => Name::simple(path),
+    };
+    for made in doubles(structs, |made| &made.name) {
+        made.name = qualified(&parse(&made.path));
+    }
+    // `a::b_c` and `a_b::c`: paths differ, so numbers do.
+    let mut taken = BTreeMap::new();
+    for made in structs {
+        let count = taken.entry(made.name.clone()).or_insert(0u32);
+        *count += 1;
+        if *count > 1 {
+            made.name = format!("{}_{count}", made.name);
+        }
+    }
+}
+
+/// Those that share their name with another.
+fn doubles<T>(all: &mut [T], name: impl Fn(&T) -> &String) -> Vec<&mut T> {
+    let mut counts = BTreeMap::new();
+    for one in all.iter() {
+        *counts.entry(name(one).clone()).or_insert(0u32) += 1;
+    }
+    let double = |one: &&mut T| counts.get(name(one)).is_some_and(|count| *count > 1);
+    all.iter_mut().filter(double).collect()
+}
+
+fn clash(group: &[&Named]) -> Diagnostic {
+    let name = group.first().map_or("", |it| it.kernel.name.as_str());
+    // Instances that host code makes were not made for wrappers.
+    let level = match group.iter().all(|it| it.implicit) {
+        true => Level::Note,
+        false => Level::Error,
+    };
+    let message = format!("{} kernels would all get the wrapper `{name}`", group.len());
+    let mut finding = Diagnostic::new(Some(Code::NAME_CLASH), level, message);
+    for Named { kernel, .. } in group {
+        let types: Vec<_> = kernel
+            .params
+            .iter()
+            .map(|param| param.declared.as_str())
+            .collect();
+        let text = format!("`{}({})`", kernel.path, types.join(", "));
+        finding = finding.at(kernel.place.clone(), text);
+    }
+    finding.help("give them different names, or put them into namespaces of different names")
+}

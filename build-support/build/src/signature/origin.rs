@@ -1,0 +1,261 @@
+//! Which declaration an entry comes from, and with which parameter types.
+
+use crate::ctype::{Arg, CType, Name};
+use crate::diagnostic::Place;
+use crate::probe::{Answers, InstanceAnswer};
+use crate::source::{Declarations, DeclaredKernel};
+
+use super::Entry;
+use super::refusal::Stranger;
+use super::symbol::{self, Function};
+
+/// Where an entry comes from.
+#[derive(Debug)]
+pub(super) struct Origin<'d> {
+    /// With the template arguments, if any.
+    pub(super) name: Name,
+    pub(super) place: Place,
+    pub(super) types: Vec<CType>,
+    /// Whether it is an instance that nobody asked for by name: one that host code in the file launches.
+    pub(super) implicit: bool,
+    declared: &'d DeclaredKernel,
+}
+
+impl Origin<'_> {
+    /// A name for each parameter: as declared, else `param_2`; those of a pack are numbered.
+    pub(super) fn param_names(&self) -> Vec<String> {
+        let declared = &self.declared.params;
+        let pack = declared.iter().position(|param| param.pack);
+        let extra = self
+            .types
+            .len()
+            .saturating_sub(declared.len().saturating_sub(1));
+        let name = |at: usize| {
+            let (index, nth) = match pack {
+                Some(pack) if at >= pack + extra => (at + 1 - extra, None),
+                Some(pack) if at >= pack => (pack, Some(at - pack)),
+                _ => (at, None),
+            };
+            let name = declared.get(index).and_then(|param| param.name.as_deref());
+            match (name, nth) {
+                (Some(name), None) => name.to_owned(),
+                (Some(name), Some(nth)) => format!("{name}_{nth}"),
+                (None, _) => format!("param_{at}"),
+            }
+        };
+        (0..self.types.len()).map(name).collect()
+    }
+
+    /// The number of parameters that can be instantiated from a declaration.
+    fn fits(declared: &DeclaredKernel, count: usize) -> bool {
+        let pack = declared.params.iter().any(|param| param.pack);
+        declared.params.len() == count || (pack && declared.params.len() <= count + 1)
+    }
+}
+
+/// Finds origins.
+pub(super) struct Origins<'d> {
+    declarations: &'d Declarations,
+    answers: &'d Answers,
+}
+
+impl<'d> Origins<'d> {
+    pub(super) fn new(declarations: &'d Declarations, answers: &'d Answers) -> Self {
+        Self {
+            declarations,
+            answers,
+        }
+    }
+
+    /// Finds an entry's origin.
+    pub(super) fn of(&self, entry: &Entry) -> Result<Origin<'d>, Stranger> {
+        if let Some(declared) =
+            self.best(|kernel| kernel.c_linkage && kernel.name == entry.name, &[])
+        {
+            let types = self.answer(declared).or_else(|| from_text(declared));
+            return Ok(Origin {
+                name: Name::simple(&declared.name),
+                place: declared.place.clone(),
+                types: types.ok_or_else(|| Stranger::NoAnswer(declared.place.clone()))?,
+                implicit: false,
+                declared,
+            });
+        }
+        let function = symbol::function(&entry.name).ok_or(Stranger::Unknown)?;
+        match function.name.last().is_some_and(|part| part.args.is_some()) {
+            false => self.plain(function),
+            true => self.instance(function),
+        }
+    }
+
+    fn plain(&self, function: Function) -> Result<Origin<'d>, Stranger> {
+        let path = function.name.path();
+        let fits = |kernel: &DeclaredKernel| {
+            kernel.template.is_none()
+                && kernel.path() == path
+                && Origin::fits(kernel, function.params.len())
+        };
+        let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
+        Ok(Origin {
+            types: self.answer(declared).unwrap_or(function.params),
+            name: function.name,
+            place: declared.place.clone(),
+            implicit: false,
+            declared,
+        })
+    }
+
+    fn instance(&self, function: Function) -> Result<Origin<'d>, Stranger> {
+        let path = without_args(&function.name).path();
+        let fits = |kernel: &DeclaredKernel| {
+            kernel.template.is_some()
+                && kernel.path() == path
+                && Origin::fits(kernel, function.params.len())
+        };
+        let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
+        let specialized = declared.template.as_ref().is_some_and(Vec::is_empty);
+        let answer = self.instance_answer(&function);
+        Ok(Origin {
+            implicit: answer.is_none() && !specialized && !self.asked_for(&path),
+            types: answer.map_or(function.params, |answer| answer.params.clone()),
+            name: function.name,
+            place: declared.place.clone(),
+            declared,
+        })
+    }
+
+    /// The declaration that fits best: most parameters spelt as their types are, then a definition.
+    fn best(
+        &self,
+        fits: impl Fn(&DeclaredKernel) -> bool,
+        types: &[CType],
+    ) -> Option<&'d DeclaredKernel> {
+        let fitting = self
+            .declarations
+            .kernels
+            .iter()
+            .filter(|kernel| fits(kernel));
+        let rank = |kernel: &&DeclaredKernel| {
+            let spelt = kernel.params.iter().zip(types).filter(|(param, ty)| {
+                let spelt: Option<CType> = param.text.parse().ok();
+                spelt.is_some_and(|spelt| decayed(spelt) == decayed((*ty).clone()))
+            });
+            (spelt.count(), kernel.defined)
+        };
+        // The first of equals.
+        fitting.rev().max_by_key(rank)
+    }
+
+    /// The compiler's answer about a kernel, whichever of its declarations was asked for.
+    fn answer(&self, declared: &DeclaredKernel) -> Option<Vec<CType>> {
+        if declared.overloaded && !declared.c_linkage {
+            return None;
+        }
+        let kernels = self.declarations.kernels.iter().enumerate();
+        let mut same = kernels
+            .filter(|(_, other)| other.scope == declared.scope && other.name == declared.name);
+        same.find_map(|(index, _)| self.answers.kernels.get(&index).cloned())
+    }
+
+    /// The compiler's answer about an explicit instantiation.
+    fn instance_answer(&self, function: &Function) -> Option<&'d InstanceAnswer> {
+        let args = function.name.last()?.args.as_ref()?;
+        let path = without_args(&function.name).path();
+        let instances = self.answers.instances.iter();
+        let mut fitting = instances.filter(|(index, answer)| {
+            let instance = self.declarations.instantiations.get(**index);
+            instance.is_some_and(|instance| ends_with(&path, &instance.name))
+                && answer.params.len() == function.params.len()
+                && answer
+                    .args
+                    .iter()
+                    .zip(args)
+                    .all(|(answer, arg)| may_be_equal(answer.as_ref(), arg))
+                && answer
+                    .params
+                    .iter()
+                    .zip(&function.params)
+                    .all(|(answer, param)| may_be_equal_types(answer, param))
+        });
+        let (_, only) = fitting.next()?;
+        fitting
+            .all(|(_, other)| other.params == only.params)
+            .then_some(only)
+    }
+
+    /// Whether there is an explicit instantiation of the template.
+    fn asked_for(&self, path: &str) -> bool {
+        let instances = &self.declarations.instantiations;
+        instances
+            .iter()
+            .any(|instance| ends_with(path, &instance.name))
+    }
+}
+
+/// Whether a path may be meant by a name that is written in some of its scopes.
+fn ends_with(path: &str, name: &str) -> bool {
+    path.strip_suffix(name)
+        .is_some_and(|scope| scope.is_empty() || scope.ends_with("::"))
+}
+
+fn without_args(name: &Name) -> Name {
+    let mut name = name.clone();
+    if let Some(last) = name.0.last_mut() {
+        last.args = None;
+    }
+    name
+}
+
+/// Whether two spellings can be of one argument: of enumerators and addresses there are several.
+fn may_be_equal(answer: Option<&Arg>, arg: &Arg) -> bool {
+    let Some(answer) = answer else { return true };
+    let enumerator = |arg: &Arg| match arg {
+        Arg::Value(text) => text.starts_with(['(', '&']),
+        Arg::Type(_) => false,
+    };
+    answer == arg || enumerator(answer) || enumerator(arg)
+}
+
+/// Whether a type can be what a mangled name spells: a dependent name (`traits<T>::type`) is not resolved
+/// there.
+fn may_be_equal_types(answer: &CType, spelt: &CType) -> bool {
+    fn dependent(ty: &CType) -> bool {
+        match ty {
+            CType::Named(name, _) => {
+                let (_, scope) = name.0.split_last().unzip();
+                scope.is_some_and(|scope| scope.iter().any(|part| part.args.is_some()))
+                    || name.last().is_some_and(|part| part.args.is_some())
+            }
+            CType::Pointer(to, _) | CType::Reference(to) | CType::Array(to, _) => dependent(to),
+            _ => true,
+        }
+    }
+    decayed(answer.clone()) == decayed(spelt.clone()) || dependent(spelt)
+}
+
+/// The type as a function's type has it: arrays are pointers, qualifiers of the parameter itself are gone.
+fn decayed(ty: CType) -> CType {
+    match ty {
+        CType::Named(name, _) => CType::Named(name, Default::default()),
+        CType::Pointer(to, _) | CType::Array(to, _) => CType::Pointer(to, Default::default()),
+        CType::Function(..) => CType::Pointer(Box::new(ty), Default::default()),
+        other => other,
+    }
+}
+
+/// The types of a kernel that the compiler was not asked about or did not answer for, where they are spelt
+/// in fundamental types alone.
+fn from_text(declared: &DeclaredKernel) -> Option<Vec<CType>> {
+    fn fundamental(ty: &CType) -> bool {
+        match ty {
+            CType::Named(name, _) => name.as_simple().is_some_and(super::types::is_fundamental),
+            CType::Pointer(to, _) => fundamental(to),
+            _ => false,
+        }
+    }
+    let types = declared.params.iter().map(|param| {
+        let ty = decayed(param.text.parse().ok()?);
+        fundamental(&ty).then_some(ty)
+    });
+    types.collect()
+}

@@ -1,1 +1,5 @@
-fn main() {}
+//! `cargo gpuk`: the binary.
+
+fn main() -> std::process::ExitCode {
+    cargo_gpuk::main_impl()
+}

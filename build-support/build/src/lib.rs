@@ -6,20 +6,25 @@
 //!
 //! [`pipeline`] is the page to read first: it calls the stages in order. `cargo gpuk` drives the same pipeline.
 
+mod cargo;
+mod check;
 pub mod code;
 pub mod config;
 mod ctype;
 pub mod diagnostic;
 mod digest;
 pub mod discover;
+mod driver;
 mod emit;
 pub mod env;
 pub mod error;
 pub mod fs;
 pub mod generate;
+mod join;
 pub mod kernel;
 mod message;
 pub mod package;
+pub mod pipeline;
 pub mod pool;
 mod probe;
 pub mod progress;
@@ -31,3 +36,8 @@ pub mod site;
 mod source;
 mod store;
 pub mod toolchain;
+mod tools;
+mod unit;
+mod wrap;
+
+pub use driver::{Build, ScriptError, main};

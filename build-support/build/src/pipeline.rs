@@ -221,7 +221,7 @@ fn join_all<'a>(
     sources: &'a Sources,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Module<'a>> {
-    let units_of = |path| {
+    let units_of = |path: &PathBuf| {
         let units = made.iter().filter(|(job, _)| job.source.path == *path);
         units.map(|(job, made)| (job.arch, made.unit.clone())).collect::<Vec<_>>()
     };

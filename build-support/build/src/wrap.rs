@@ -9,7 +9,7 @@ use crate::join::{Facts, Module, ModuleImage};
 use crate::kernel::Kernel;
 use crate::package::Package;
 use crate::report::{ImageReport, KernelReport, ModuleReport, Report};
-use crate::source::docs_above;
+use crate::source::docs;
 
 /// Draws the wrappers of all modules that have kernels.
 pub(crate) fn wrap(
@@ -88,7 +88,7 @@ fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
 /// The comment above a definition, from the file itself: the compiler never sees comments.
 fn docs_of(package: &Package, place: &Place) -> Vec<String> {
     let text = std::fs::read(package.root.join(&place.file)).unwrap_or_default();
-    docs_above(&String::from_utf8_lossy(&text), place.line)
+    docs::above(&String::from_utf8_lossy(&text), place.line)
 }
 
 fn slashed(path: &Path) -> String {

@@ -6,7 +6,7 @@ use gpuk_ptx::Module;
 
 use super::preprocess::Preprocessed;
 use super::{Job, Shop, UnitError};
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::message;
 use crate::probe::{self, Probe};
@@ -88,8 +88,5 @@ fn line_of_probe(finding: &Diagnostic) -> Option<u32> {
 }
 
 fn parse(text: String, source: &Path) -> Result<Module, UnitError> {
-    Module::parse(text).map_err(|error| {
-        let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
-        UnitError::findings(vec![Diagnostic::new(None, Level::Error, message)])
-    })
+    Module::parse(text).map_err(|error| UnitError::unreadable(source, &error))
 }

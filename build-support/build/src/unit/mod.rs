@@ -13,6 +13,8 @@ mod sign;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use gpuk_ptx::ParseError;
+
 use crate::config::Arch;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::digest::{Digest, FileDigests};
@@ -172,6 +174,11 @@ impl UnitError {
             findings,
             files: Vec::new(),
         }
+    }
+
+    fn unreadable(source: &Path, error: &ParseError) -> Self {
+        let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
+        Self::findings(vec![Diagnostic::new(None, Level::Error, message)])
     }
 
     fn having_read(self, read: &[PathBuf]) -> Self {

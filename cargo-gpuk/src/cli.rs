@@ -1,0 +1,216 @@
+//! The command line. Types only; what a command does stands in `commands`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Effects, Style};
+use clap::builder::Styles;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Cargo's own colours (cargo's `style.rs`).
+const STYLES: Styles = Styles::styled()
+    .header(bold(AnsiColor::Green))
+    .usage(bold(AnsiColor::Green))
+    .literal(bold(AnsiColor::Cyan))
+    .placeholder(AnsiColor::Cyan.on_default())
+    .error(bold(AnsiColor::Red))
+    .valid(bold(AnsiColor::Cyan))
+    .invalid(bold(AnsiColor::Yellow));
+
+const fn bold(colour: AnsiColor) -> Style {
+    colour.on_default().effects(Effects::BOLD)
+}
+
+/// Compiles, checks and wraps the CUDA kernels of a cargo workspace
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo gpuk",
+    bin_name = "cargo gpuk",
+    version,
+    styles = STYLES,
+    max_term_width = 100,
+    after_help = "Flags belong after `gpuk`: cargo does not pass on those that stand before it."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile the kernels and write artifacts and wrappers
+    Build(Work),
+    /// Compile and validate the kernels, write nothing
+    Check(Work),
+    /// List the kernels with their Rust signatures
+    List(Work),
+    /// Build the kernels, then `cargo run` the program where there is a device
+    Run(Run),
+    /// Say what was looked for, where, what was found and what to do
+    Doctor(Display),
+    /// Install, list or remove CUDA compilers
+    #[command(subcommand)]
+    Toolchain(Toolchain),
+}
+
+/// Selection, configuration and output of the commands that read a workspace.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// Which packages.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How they are compiled.
+    #[command(flatten)]
+    pub compilation: Compilation,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
+}
+
+/// `cargo gpuk run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// As of `build`.
+    #[command(flatten)]
+    pub work: Work,
+    /// The program's binary target
+    #[arg(long, value_name = "NAME", help_heading = "Package selection")]
+    pub bin: Option<String>,
+    /// The program's example target
+    #[arg(long, value_name = "NAME", conflicts_with = "bin", help_heading = "Package selection")]
+    pub example: Option<String>,
+    /// Install a CUDA compiler first, if none is found
+    #[arg(long, help_heading = "Compilation")]
+    pub install_toolchain: bool,
+    /// Succeed after the build where there is no device
+    #[arg(long)]
+    pub if_device: bool,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+/// Which packages, as cargo selects them.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Package selection")]
+pub struct Selection {
+    /// Package to work on; may hold `*` and `?`
+    #[arg(short, long, value_name = "SPEC")]
+    pub package: Vec<String>,
+    /// All packages of the workspace
+    #[arg(long, alias = "all")]
+    pub workspace: bool,
+    /// Leave a package out
+    #[arg(long, value_name = "SPEC", requires = "workspace")]
+    pub exclude: Vec<String>,
+    /// Path of the `Cargo.toml`
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+}
+
+/// How kernels are compiled.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Compilation")]
+pub struct Compilation {
+    /// Architectures instead of the configured: `80`, `sm_90`, `90a`
+    #[arg(long, value_name = "ARCHS", value_delimiter = ',', env = "GPUK_ARCHS")]
+    pub arch: Vec<String>,
+    /// Without debug checks, as a release profile builds
+    #[arg(short, long)]
+    pub release: bool,
+    /// How many compilers run at once [default: the processors]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Folder of the results [default: cargo's target folder]
+    #[arg(long, value_name = "DIR")]
+    pub target_dir: Option<PathBuf>,
+    /// Take `Cargo.lock` as it is
+    #[arg(long)]
+    pub locked: bool,
+    /// Without network
+    #[arg(long)]
+    pub offline: bool,
+    /// Both of the two
+    #[arg(long)]
+    pub frozen: bool,
+}
+
+/// What is shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Display")]
+pub struct Display {
+    /// Form of the messages; JSON goes to standard output, one object a line
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub message_format: MessageFormat,
+    /// Show nothing but errors
+    #[arg(short, long, env = "CARGO_TERM_QUIET", conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, env = "CARGO_TERM_VERBOSE")]
+    pub verbose: bool,
+    /// When to colour
+    #[arg(long, value_name = "WHEN", env = "CARGO_TERM_COLOR", default_value = "auto")]
+    pub color: Color,
+}
+
+/// Form of the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// As rustc draws them
+    Human,
+    /// One line each
+    Short,
+    /// One JSON object a line
+    Json,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// `cargo gpuk toolchain`.
+#[derive(Debug, Subcommand)]
+pub enum Toolchain {
+    /// Fetch NVIDIA's compiler wheels through your own pip or uv
+    Install {
+        /// `13.0`, or another 13.N
+        #[arg(default_value = gpuk_build::toolchain::DEFAULT_VERSION)]
+        version: String,
+        /// What is shown.
+        #[command(flatten)]
+        display: Display,
+    },
+    /// The installed ones
+    List {
+        /// What is shown.
+        #[command(flatten)]
+        display: Display,
+    },
+    /// Remove one
+    Remove {
+        /// `13.0`
+        version: String,
+        /// What is shown.
+        #[command(flatten)]
+        display: Display,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,84 @@
+//! `cargo gpuk build` and `cargo gpuk check`.
+
+use std::time::Instant;
+
+use gpuk_build::pipeline::Depth;
+
+use super::kernels::{self, Done};
+use crate::cli::Work;
+use crate::exit::Exit;
+use crate::message::ArtifactMessage;
+use crate::ui::Shell;
+
+/// Compiles and writes artifacts and wrappers.
+pub(super) fn build(work: &Work, shell: &Shell) -> Exit {
+    through(work, shell, Depth::Build)
+}
+
+/// Compiles and validates; writes nothing but the store that the next build draws on.
+pub(super) fn check(work: &Work, shell: &Shell) -> Exit {
+    through(work, shell, Depth::Check)
+}
+
+fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
+    let start = Instant::now();
+    let done = kernels::workspace(work, shell)
+        .and_then(|workspace| Ok(kernels::build(&workspace, work, shell, depth)?.iter().map(|done| said(done, shell, depth)).sum()));
+    match done {
+        Ok(Summary { kernels, refused }) => {
+            let took = start.elapsed().as_secs_f64();
+            let verb = match depth {
+                Depth::Build => "Finished",
+                Depth::Check => "Checked",
+            };
+            let refused = match refused {
+                0 => String::new(),
+                refused => format!(", {refused} without a wrapper"),
+            };
+            shell.status(verb, format_args!("{kernels} kernels{refused} in {took:.2}s"));
+            kernels::finished(shell, Exit::Success)
+        }
+        Err(exit) => exit,
+    }
+}
+
+#[derive(Default)]
+struct Summary {
+    kernels: usize,
+    refused: usize,
+}
+
+impl std::iter::Sum for Summary {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            kernels: sum.kernels + one.kernels,
+            refused: sum.refused + one.refused,
+        })
+    }
+}
+
+fn said(done: &Done<'_>, shell: &Shell, depth: Depth) -> Summary {
+    let Done {
+        member,
+        package,
+        built,
+    } = done;
+    if depth == Depth::Build {
+        for path in built.report.artifacts(&package.out) {
+            if shell.is_json() {
+                shell.json(&ArtifactMessage {
+                    reason: "gpuk-artifact",
+                    package_id: &member.id,
+                    path: &path,
+                    fresh: built.fresh,
+                });
+            }
+        }
+        let verb = if built.fresh { "Fresh" } else { "Wrote" };
+        shell.status(verb, format_args!("{} {}", member.name, package.out.display()));
+    }
+    Summary {
+        kernels: built.report.modules.iter().map(|module| module.kernels.len()).sum(),
+        refused: built.report.refused(),
+    }
+}

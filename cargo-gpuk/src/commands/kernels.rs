@@ -1,0 +1,149 @@
+//! What `build`, `check`, `list` and `run` share: the kernels of every selected package, through the pipeline.
+
+use std::path::Path;
+
+use cargo_metadata::Package as Member;
+use gpuk_build::diagnostic::{Diagnostic, Level};
+use gpuk_build::env::Env;
+use gpuk_build::error::chain;
+use gpuk_build::package::Package;
+use gpuk_build::pipeline::{self, BuildError, Built, Depth};
+use gpuk_build::pool::Tokens;
+
+use crate::cli::{Compilation, Work};
+use crate::exit::Exit;
+use crate::message::Finished;
+use crate::ui::{Bar, Shell};
+use crate::workspace::Workspace;
+
+/// One package's kernels, built.
+pub(super) struct Done<'w> {
+    pub(super) member: &'w Member,
+    pub(super) package: Package,
+    pub(super) built: Built,
+}
+
+/// Loads the workspace; a failure is reported.
+pub(super) fn workspace(work: &Work, shell: &Shell) -> Result<Workspace, Exit> {
+    Workspace::load(&work.selection, &work.compilation).map_err(|error| {
+        shell.error(&error);
+        finished(shell, Exit::Metadata)
+    })
+}
+
+/// Builds the kernels of the selected packages; everything that fails is reported, and the rest still built.
+pub(super) fn build<'w>(
+    workspace: &'w Workspace,
+    work: &Work,
+    shell: &Shell,
+    depth: Depth,
+) -> Result<Vec<Done<'w>>, Exit> {
+    let env = Env::of_process();
+    let tokens = work.compilation.jobs.map_or_else(Tokens::of_machine, Tokens::fixed);
+    let (mut done, mut worst, mut with_kernels) = (Vec::new(), Exit::Success, 0);
+    for member in workspace.packages() {
+        let out = workspace.out(member);
+        match one(member, &out, &work.compilation, &env, &tokens, shell, depth) {
+            Ok(None) => {}
+            Ok(Some(one)) => {
+                with_kernels += 1;
+                done.push(one);
+            }
+            Err(exit) => {
+                with_kernels += 1;
+                worst = exit;
+            }
+        }
+    }
+    if with_kernels == 0 {
+        shell.error("no selected package has kernels");
+        shell.say("  kernels are found by the patterns of `[package.metadata.gpuk] kernels`,\n  by default `kernels/**/*.cu` and `src/**/*.cu`");
+        return Err(finished(shell, Exit::NothingSelected));
+    }
+    match worst {
+        Exit::Success => Ok(done),
+        exit => Err(finished(shell, exit)),
+    }
+}
+
+fn one<'w>(
+    member: &'w Member,
+    out: &Path,
+    compilation: &Compilation,
+    env: &Env,
+    tokens: &Tokens,
+    shell: &Shell,
+    depth: Depth,
+) -> Result<Option<Done<'w>>, Exit> {
+    let mut findings = Vec::new();
+    let manifest = member.manifest_path.as_std_path();
+    let read = Package::read(manifest, out.to_owned(), !compilation.release, &mut findings);
+    let mut package = read.map_err(|error| {
+        shell.error(&error);
+        Exit::Metadata
+    })?;
+    if let Err(error) = package.config.set_archs(&compilation.arch) {
+        shell.error(format_args!("`--arch`: {error}"));
+        return Err(Exit::Usage);
+    }
+    if findings.is_empty() && !has_kernels(&package) {
+        return Ok(None);
+    }
+    let bar = Bar::new(shell);
+    let result = pipeline::build(&package, env, tokens, &bar, depth, findings);
+    bar.clear();
+    match result {
+        Ok(built) => {
+            shell.findings(member, &package.root, &built.report.findings);
+            Ok(Some(Done {
+                member,
+                package,
+                built,
+            }))
+        }
+        Err(error) => Err(report(member, &package.root, &error, shell)),
+    }
+}
+
+fn has_kernels(package: &Package) -> bool {
+    let found = gpuk_build::discover::discover(package, &mut Vec::new());
+    found.is_ok_and(|sources| !sources.files.is_empty())
+        || package.config.kernels.iter().any(|pattern| pattern.written)
+}
+
+/// Says why a build failed.
+fn report(member: &Member, root: &Path, error: &BuildError, shell: &Shell) -> Exit {
+    match error {
+        BuildError::Findings { failure } => {
+            shell.findings(member, root, &failure.findings);
+            shell.error(format_args!("could not build the kernels of `{}` due to {}", member.name, errors(&failure.findings)));
+            Exit::Build
+        }
+        BuildError::Tools(error) => {
+            shell.error(chain(error));
+            Exit::Toolchain
+        }
+        other => {
+            shell.error(chain(other));
+            Exit::Internal
+        }
+    }
+}
+
+fn errors(findings: &[Diagnostic]) -> String {
+    match findings.iter().filter(|finding| finding.level == Level::Error).count() {
+        1 => "1 error".to_owned(),
+        count => format!("{count} errors"),
+    }
+}
+
+/// Ends the JSON messages, where those are wanted.
+pub(super) fn finished(shell: &Shell, exit: Exit) -> Exit {
+    if shell.is_json() {
+        shell.json(&Finished {
+            reason: "build-finished",
+            success: exit == Exit::Success,
+        });
+    }
+    exit
+}

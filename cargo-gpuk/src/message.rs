@@ -1,0 +1,205 @@
+//! The JSON messages: cargo's envelope for findings, one struct for each of our own, told by `reason`.
+
+use std::path::Path;
+
+use cargo_metadata::{Package, PackageId};
+use gpuk_build::diagnostic::{Diagnostic, Label};
+use gpuk_build::kernel::Kernel;
+use gpuk_build::site::SiteRecord;
+use serde::Serialize;
+
+/// A finding, in the envelope and shape of a rustc message (cargo, "External tools").
+#[derive(Debug, Serialize)]
+pub struct CompilerMessage<'a> {
+    reason: &'static str,
+    package_id: &'a PackageId,
+    manifest_path: &'a Path,
+    target: Target<'a>,
+    message: Message<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct Target<'a> {
+    kind: [&'static str; 1],
+    crate_types: [&'static str; 1],
+    name: &'a str,
+    src_path: &'a Path,
+    edition: &'a str,
+    doc: bool,
+    doctest: bool,
+    test: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    #[serde(rename = "$message_type")]
+    message_type: &'static str,
+    message: &'a str,
+    code: Option<MessageCode>,
+    level: String,
+    spans: Vec<Span<'a>>,
+    children: Vec<Child<'a>>,
+    rendered: String,
+}
+
+#[derive(Debug, Serialize)]
+struct MessageCode {
+    code: String,
+    explanation: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Span<'a> {
+    file_name: String,
+    byte_start: usize,
+    byte_end: usize,
+    line_start: u32,
+    line_end: u32,
+    column_start: usize,
+    column_end: usize,
+    is_primary: bool,
+    text: Vec<SpanText>,
+    label: Option<&'a str>,
+    suggested_replacement: Option<&'a str>,
+    suggestion_applicability: Option<&'a str>,
+    expansion: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct SpanText {
+    text: String,
+    highlight_start: usize,
+    highlight_end: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Child<'a> {
+    message: &'a str,
+    code: Option<MessageCode>,
+    level: &'static str,
+    spans: Vec<Span<'a>>,
+    children: [(); 0],
+    rendered: Option<String>,
+}
+
+impl<'a> CompilerMessage<'a> {
+    /// Of a package whose files lie in `root`.
+    pub(crate) fn new(
+        package: &'a Package,
+        root: &Path,
+        finding: &'a Diagnostic,
+        rendered: String,
+    ) -> Self {
+        let child = |level, message: &'a String| Child {
+            message,
+            code: None,
+            level,
+            spans: Vec::new(),
+            children: [],
+            rendered: None,
+        };
+        let notes = finding.notes.iter().map(|note| child("note", note));
+        let help = finding.help.iter().map(|help| child("help", help));
+        let spans = finding.labels.iter().enumerate();
+        Self {
+            reason: "compiler-message",
+            package_id: &package.id,
+            manifest_path: package.manifest_path.as_std_path(),
+            target: Target {
+                kind: ["custom-build"],
+                crate_types: ["bin"],
+                name: &package.name,
+                src_path: package.manifest_path.as_std_path(),
+                edition: package.edition.as_str(),
+                doc: false,
+                doctest: false,
+                test: false,
+            },
+            message: Message {
+                message_type: "diagnostic",
+                message: &finding.message,
+                code: finding.code.map(|code| MessageCode {
+                    code: code.to_string(),
+                    explanation: None,
+                }),
+                level: finding.level.to_string(),
+                spans: spans.map(|(index, label)| span(root, label, index == 0)).collect(),
+                children: notes.chain(help).collect(),
+                rendered,
+            },
+        }
+    }
+}
+
+/// A whole line, or from the column to its end; byte offsets count from the start of the file.
+fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
+    let path = root.join(&label.place.file);
+    let source = std::fs::read_to_string(&path).unwrap_or_default();
+    let number = label.place.line.saturating_sub(1) as usize;
+    let line = source.split('\n').nth(number).unwrap_or_default();
+    let before: usize = source.split('\n').take(number).map(|line| line.len() + 1).sum();
+    let line = line.trim_end_matches('\r');
+    let start = label.place.column.map_or(0, |column| column as usize - 1).min(line.len());
+    Span {
+        file_name: path.to_string_lossy().into_owned(),
+        byte_start: before + start,
+        byte_end: before + line.len(),
+        line_start: label.place.line,
+        line_end: label.place.line,
+        column_start: start + 1,
+        column_end: line.len() + 1,
+        is_primary: primary,
+        text: vec![SpanText {
+            text: line.to_owned(),
+            highlight_start: start + 1,
+            highlight_end: line.len() + 1,
+        }],
+        label: (!label.text.is_empty()).then_some(&label.text),
+        suggested_replacement: None,
+        suggestion_applicability: None,
+        expansion: None,
+    }
+}
+
+/// A kernel, from `list`.
+#[derive(Debug, Serialize)]
+pub struct KernelMessage<'a> {
+    /// `gpuk-kernel`.
+    pub reason: &'static str,
+    /// Whose.
+    pub package_id: &'a PackageId,
+    /// The source, relative to the package's folder.
+    pub source: &'a Path,
+    /// The module of the wrapper.
+    pub module: &'a str,
+    /// The wrapper's signature.
+    pub signature: &'a str,
+    /// What it is made from.
+    pub kernel: &'a Kernel,
+    /// What it was compiled for.
+    pub archs: &'a [String],
+    /// The checks it reaches.
+    pub sites: &'a [SiteRecord],
+}
+
+/// A written file, from `build`.
+#[derive(Debug, Serialize)]
+pub struct ArtifactMessage<'a> {
+    /// `gpuk-artifact`.
+    pub reason: &'static str,
+    /// Whose.
+    pub package_id: &'a PackageId,
+    /// Where.
+    pub path: &'a Path,
+    /// Whether nothing had to be done.
+    pub fresh: bool,
+}
+
+/// The last message of a command that reads a workspace.
+#[derive(Debug, Serialize)]
+pub struct Finished {
+    /// `build-finished`.
+    pub reason: &'static str,
+    /// Whether it went well.
+    pub success: bool,
+}

@@ -1,0 +1,84 @@
+//! Progress of a build: a bar on a terminal, a line for each unit elsewhere.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use gpuk_build::progress::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Shell;
+
+/// Shows units as they are compiled.
+#[derive(Debug)]
+pub struct Bar<'s> {
+    bar: ProgressBar,
+    running: Mutex<BTreeSet<String>>,
+    shell: &'s Shell,
+}
+
+impl<'s> Bar<'s> {
+    /// By what the shell can show.
+    #[must_use]
+    pub fn new(shell: &'s Shell) -> Self {
+        let target = match shell.draws_progress() {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        if let Ok(style) = ProgressStyle::with_template(
+            "{prefix:>12.green.bold} [{bar:27}] {pos}/{len}: {wide_msg}",
+        ) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix("Compiling");
+        Self {
+            bar,
+            running: Mutex::default(),
+            shell,
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeSet<String>)) {
+        if let Ok(mut running) = self.running.lock() {
+            change(&mut running);
+            let names: Vec<_> = running.iter().map(String::as_str).collect();
+            self.bar.set_message(names.join(", "));
+        }
+    }
+}
+
+impl Progress for Bar<'_> {
+    fn planned(&self, units: usize) {
+        self.bar.set_length(units as u64);
+        self.bar.set_position(0);
+        self.bar.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    fn started(&self, unit: &str) {
+        self.change(|running| {
+            running.insert(unit.to_owned());
+        });
+    }
+
+    fn finished(&self, unit: &str, took: Duration) {
+        self.change(|running| {
+            running.remove(unit);
+        });
+        self.bar.inc(1);
+        if self.bar.is_hidden() {
+            let took = took.as_secs_f64();
+            self.shell.status("Compiled", format_args!("{unit} in {took:.2}s"));
+        }
+    }
+
+    fn waiting(&self) {
+        let text = "waiting for another build of the same kernels";
+        self.bar.suspend(|| self.shell.status("Blocking", text));
+    }
+}

@@ -1,0 +1,151 @@
+//! Status lines and findings to standard error, requested data to standard output.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use cargo_metadata::Package;
+use gpuk_build::diagnostic::{Diagnostic, Level};
+use gpuk_build::render::Render;
+use serde::Serialize;
+
+use crate::cli::{Color, Display, MessageFormat};
+use crate::message::CompilerMessage;
+
+/// Where everything a command says goes.
+#[derive(Debug)]
+pub struct Shell {
+    format: MessageFormat,
+    quiet: bool,
+    verbose: bool,
+    choice: ColorChoice,
+    closed: AtomicBool,
+}
+
+impl Shell {
+    /// By the flags and the environment.
+    #[must_use]
+    pub fn new(display: &Display) -> Self {
+        Self {
+            format: display.message_format,
+            quiet: display.quiet,
+            verbose: display.verbose,
+            choice: match display.color {
+                Color::Auto => ColorChoice::Auto,
+                Color::Always => ColorChoice::Always,
+                Color::Never => ColorChoice::Never,
+            },
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether messages are JSON.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        self.format == MessageFormat::Json
+    }
+
+    /// Whether more is wanted.
+    #[must_use]
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Whether nothing but errors is wanted.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether a progress bar may be drawn: an interactive terminal that nobody asked to be quiet, not in
+    /// continuous integration.
+    #[must_use]
+    pub fn draws_progress(&self) -> bool {
+        let plain = |name| std::env::var_os(name).is_some_and(|value| value != "false");
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        io::stderr().is_terminal() && !self.quiet && !self.is_json() && !dumb && !plain("CI")
+    }
+
+    /// `   Compiling kernels/gather.cu`, as cargo sets it.
+    pub fn status(&self, verb: &str, text: impl std::fmt::Display) {
+        if !self.quiet {
+            self.line(verb, AnsiColor::Green, text);
+        }
+    }
+
+    /// A status that calls for attention.
+    pub fn warn(&self, text: impl std::fmt::Display) {
+        if !self.quiet {
+            self.prefixed("warning", AnsiColor::Yellow, text);
+        }
+    }
+
+    /// An error that no source line caused.
+    pub fn error(&self, text: impl std::fmt::Display) {
+        self.prefixed("error", AnsiColor::Red, text);
+    }
+
+    /// A text on standard error, as it is.
+    pub fn say(&self, text: impl std::fmt::Display) {
+        self.to_stderr(|stream| writeln!(stream, "{text}"));
+    }
+
+    /// Findings, in the form that was asked for; JSON goes to standard output.
+    pub fn findings(&self, package: &Package, root: &Path, findings: &[Diagnostic]) {
+        let mut render = Render::new(root, true);
+        for finding in findings {
+            if self.quiet && finding.level != Level::Error && !self.is_json() {
+                continue;
+            }
+            match self.format {
+                MessageFormat::Human => self.say(format_args!("{}\n", render.full(finding))),
+                MessageFormat::Short => self.say(Render::short(finding)),
+                MessageFormat::Json => {
+                    let rendered = Render::new(root, false).full(finding);
+                    self.json(&CompilerMessage::new(package, root, finding, rendered));
+                }
+            }
+        }
+    }
+
+    /// One JSON object on a line of standard output.
+    pub fn json(&self, message: &impl Serialize) {
+        if let Ok(line) = serde_json::to_string(message) {
+            self.data(line);
+        }
+    }
+
+    /// Requested data on standard output.
+    pub fn data(&self, text: impl std::fmt::Display) {
+        if self.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut stream = AutoStream::new(io::stdout().lock(), self.choice);
+        // A reader that has seen enough (`| head`) is no error.
+        if writeln!(stream, "{text}").is_err() {
+            self.closed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn line(&self, verb: &str, colour: AnsiColor, text: impl std::fmt::Display) {
+        let style = bold(colour);
+        self.to_stderr(|stream| writeln!(stream, "{style}{verb:>12}{style:#} {text}"));
+    }
+
+    fn prefixed(&self, word: &str, colour: AnsiColor, text: impl std::fmt::Display) {
+        let style = bold(colour);
+        self.to_stderr(|stream| writeln!(stream, "{style}{word}{style:#}: {text}"));
+    }
+
+    fn to_stderr(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.choice);
+        // Nobody is left to be told.
+        let _ = write(&mut stream);
+    }
+}
+
+fn bold(colour: AnsiColor) -> Style {
+    colour.on_default().bold()
+}

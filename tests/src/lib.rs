@@ -1,0 +1,7 @@
+//! Support for the tests of the whole: projects made in code, commands run in them, output made comparable.
+
+mod output;
+mod project;
+
+pub use output::Output;
+pub use project::{Project, workspace_root};

@@ -1,0 +1,146 @@
+//! What bad input gets.
+
+use gpuk_tests::Project;
+
+const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
+const SAXPY: &str = "extern \"C\" __global__ void saxpy(float a, const float *x, float *y, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] += a * x[i];\n}\n";
+
+#[test]
+fn no_compiler_says_what_was_searched_and_the_command_that_mends_it() {
+    let project = Project::new("p", GPUK).file("kernels/saxpy.cu", SAXPY);
+    let empty = project.root().join("nothing").display().to_string();
+    let mut project = project;
+    for name in ["NVCC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CONDA_PREFIX", "VIRTUAL_ENV"] {
+        project = project.env(name, None);
+    }
+    let cargo = std::env::var("CARGO").unwrap();
+    let output = project.env("GPUK_HOME", Some(&empty)).env("PATH", Some(&empty)).env("CARGO", Some(&cargo)).gpuk(&["build"]);
+    assert_eq!(output.code, Some(103), "{}", output.shown());
+    for said in ["CUDA_HOME", "NVCC", "PATH", "/usr/local/cuda", "cargo gpuk toolchain install"] {
+        assert!(output.stderr.contains(said), "{said}\n{}", output.stderr);
+    }
+}
+
+#[test]
+fn an_unknown_key_gets_its_place_and_the_nearest() {
+    let project = Project::new("p", GPUK).config("arch = ['80']");
+    insta::assert_snapshot!(project.gpuk(&["build"]).shown(), @"");
+}
+
+#[test]
+fn a_package_that_is_not_there_is_named() {
+    let project = Project::new("p", GPUK);
+    insta::assert_snapshot!(project.gpuk(&["check", "-p", "q"]).shown(), @"");
+}
+
+#[test]
+fn no_kernels_is_an_error_of_its_own() {
+    let project = Project::new("p", GPUK);
+    insta::assert_snapshot!(project.gpuk(&["build"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_syntax_error_is_said_once_in_the_compilers_words() {
+    let project = Project::new("p", GPUK)
+        .config("archs = ['80', '90']")
+        .file("kernels/a b.cu", "extern \"C\" __global__ void k(float *y) {\n    y[0] = x;\n}\n");
+    insta::assert_snapshot!(project.gpuk(&["build"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_missing_header_is_placed() {
+    let project = Project::new("p", GPUK).file("kernels/k.cu", "#include \"no.cuh\"\n");
+    insta::assert_snapshot!(project.gpuk(&["build"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_what_only_ptxas_sees_is_an_error() {
+    let project = Project::new("p", GPUK).file(
+        "kernels/k.cu",
+        "extern __device__ float helper(float);\nextern \"C\" __global__ void k(float *y) { y[0] = helper(y[0]); }\n",
+    );
+    insta::assert_snapshot!(project.gpuk(&["check"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_failed_build_leaves_the_last_good_one_whole() {
+    let project = Project::new("p", GPUK).file("kernels/a.cu", SAXPY).file("kernels/b.cu", &SAXPY.replace("saxpy", "axpy"));
+    let _ = project.gpuk(&["build"]).ok();
+    let read = |name: &str| std::fs::read(project.root().join("target/gpuk/p").join(name)).unwrap();
+    let (bindings, report) = (read("kernels.rs"), read("report.json"));
+    project.write("kernels/a.cu", &SAXPY.replace("a * x[i]", "2 * a * x[i]"));
+    project.write("kernels/b.cu", "syntax error");
+    assert_eq!(project.gpuk(&["build"]).code, Some(101));
+    assert_eq!(read("kernels.rs"), bindings);
+    assert_eq!(read("report.json"), report);
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_kernels_without_a_wrapper_say_why() {
+    let project = Project::new("p", GPUK).file(
+        "kernels/k.cu",
+        "struct V { virtual void f(); int x; };\n\
+         extern \"C\" __global__ void by_reference(const float &k, float *y) { y[0] = k; }\n\
+         extern \"C\" __global__ void with_virtual(V v, float *y) { y[0] = v.x; }\n\
+         extern \"C\" __global__ void good(float *y) { y[0] = 1; }\n",
+    );
+    insta::assert_snapshot!(project.gpuk(&["build"]).ok().shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_two_kernels_with_one_wrapper_name_are_an_error() {
+    let project = Project::new("p", GPUK).file(
+        "kernels/k.cu",
+        "extern \"C\" __global__ void k(float *y) { y[0] = 1; }\n__global__ void k(int *y, int n) { y[0] = n; }\n",
+    );
+    insta::assert_snapshot!(project.gpuk(&["build"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_check_in_a_kernel_that_is_off_is_refused() {
+    let project = Project::new("p", GPUK)
+        .config("kernel.gather.checks = 'off'")
+        .file("kernels/gather.cu", "#include \"gpuk.cuh\"\nextern \"C\" __global__ void gather(const float *src, const int *idx, float *dst, int rows) {\n    int k = idx[threadIdx.x];\n    GPUK_CHECK(k < rows, \"row {} of {}\", k, rows);\n    dst[threadIdx.x] = src[k];\n}\n");
+    insta::assert_snapshot!(project.gpuk(&["check"]).shown(), @"");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_message_that_does_not_fit_its_values_is_refused() {
+    let project = Project::new("p", GPUK)
+        .file("kernels/k.cu", "#include \"gpuk.cuh\"\nextern \"C\" __global__ void k(int *y, int n) {\n    GPUK_CHECK(n > 0, \"{} of {}\", n);\n    y[0] = n;\n}\n");
+    insta::assert_snapshot!(project.gpuk(&["check"]).shown(), @"");
+}
+
+#[test]
+#[cfg(unix)]
+#[ignore = "needs nvcc"]
+fn nvcc_odd_names_work_and_run_nothing() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let project = Project::new("p", GPUK);
+    let long = format!("kernels/{}/long.cu", "d".repeat(200));
+    let names: [&OsStr; 6] = [
+        OsStr::new("kernels/a b.cu"),
+        OsStr::new("kernels/$(touch pwned)`touch pwned`.cu"),
+        OsStr::new("kernels/quote'\".cu"),
+        OsStr::new("kernels/-O3.cu"),
+        OsStr::new(&long),
+        OsStr::from_bytes(b"kernels/latin-\xe9.cu"),
+    ];
+    for name in names {
+        project.write(name, SAXPY);
+    }
+    let output = project.gpuk(&["build"]).ok();
+    assert!(output.stderr.contains("6 kernels"), "{}", output.stderr);
+    let pwned = std::fs::read_dir(project.root()).unwrap().flatten().any(|entry| entry.file_name() == "pwned");
+    assert!(!pwned);
+}

@@ -20,6 +20,7 @@ mod scalar;
 mod span;
 mod statement;
 mod variable;
+mod words;
 
 pub use edit::{EditError, Edits};
 pub use error::ParseError;

@@ -9,6 +9,7 @@ use crate::name::Name;
 use crate::parse;
 use crate::span::Span;
 use crate::variable::Variable;
+use crate::words::Words;
 
 /// A module as read. The text is kept, so that what nobody edits stays as it is.
 #[derive(Debug, Clone)]
@@ -212,19 +213,21 @@ impl Module {
 
     /// Edits that remove the variables at module scope whose names begin so, each with its line's end.
     ///
-    /// A statement that declares others too stays.
+    /// A variable that something still mentions, as the debug information of `nvcc -G` does, loses only its
+    /// initializer; one whose statement declares others too stays.
     #[must_use]
     pub fn removal_of_variables(&self, prefix: &str) -> Edits {
+        let words = Words::new(self);
         let mut edits = Edits::new();
-        for item in &self.items {
-            let ItemKind::Variables(variables) = &item.kind else {
+        for variable in self.variables_with_prefix(prefix) {
+            if !variable.alone {
                 continue;
-            };
-            if variables
-                .iter()
-                .all(|variable| variable.name.starts_with(prefix))
-            {
-                edits.delete(self.with_line_end(item.span));
+            }
+            let sized = variable.dims.iter().all(Option::is_some);
+            if words.count(&variable.name) == 1 {
+                edits.delete(self.with_line_end(variable.span));
+            } else if let (Some(init), true) = (variable.init_span, sized) {
+                edits.delete(init);
             }
         }
         edits

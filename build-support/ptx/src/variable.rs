@@ -103,6 +103,8 @@ pub struct Variable {
     pub dims: Vec<Option<u64>>,
     /// The initializer.
     pub init: Option<Init>,
+    /// The initializer from its `=` on.
+    pub init_span: Option<Span>,
     /// What `.attribute(…)` says, as written (`.managed`).
     pub attribute: Option<Name>,
     /// The whole statement up to and with its semicolon; several variables can share one.

@@ -27,25 +27,6 @@ pub(super) struct Prefix {
     pub(super) label: String,
 }
 
-impl Prefix {
-    /// Chooses what no name in `text` begins with.
-    pub(super) fn new(text: &str) -> Self {
-        let mut prefix = Self {
-            register: "%gpuk".to_owned(),
-            label: "$GPUK".to_owned(),
-        };
-        let mut number = 1_u64;
-        while text.contains(&format!("{}_", prefix.register))
-            || text.contains(&format!("{}_", prefix.label))
-        {
-            prefix.register = format!("%gpuk{number}");
-            prefix.label = format!("$GPUK{number}");
-            number += 1;
-        }
-        prefix
-    }
-}
-
 /// What follows a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {

@@ -2,7 +2,6 @@
 
 use super::flow::{Flow, NodeId};
 use crate::instruction::{Instruction, Operand};
-use crate::module::Module;
 use crate::name::Name;
 
 /// A value known before the kernel runs.
@@ -67,24 +66,4 @@ fn step(instruction: &Instruction) -> Option<(&Operand, i64)> {
         }
         _ => None,
     }
-}
-
-/// The string that a constant points to.
-pub(super) fn string(module: &Module, constant: &Constant) -> Result<String, String> {
-    let Constant::Address(symbol, offset) = constant else {
-        return Err("a string is no variable".to_owned());
-    };
-    let variable = module
-        .variable(symbol)
-        .ok_or_else(|| format!("`{symbol}` is no variable of this module"))?;
-    let bytes = variable
-        .bytes()
-        .filter(|_| variable.init.is_some())
-        .ok_or_else(|| format!("`{symbol}` has no initial bytes"))?;
-    let text = usize::try_from(*offset)
-        .ok()
-        .and_then(|offset| bytes.get(offset..))
-        .and_then(|bytes| bytes.split(|byte| *byte == 0).next())
-        .ok_or_else(|| format!("a string lies outside of `{symbol}`"))?;
-    Ok(String::from_utf8_lossy(text).into_owned())
 }

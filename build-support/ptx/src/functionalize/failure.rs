@@ -1,19 +1,31 @@
 //! A failure call with all that belongs to it: what it says, what it captures, what goes away with it.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use gpuk_device::abi::{ASSERT_FAIL, FAIL, FAIL_PARAMS, ValueType};
 
 use super::Options;
+use super::arguments::Arguments;
 use super::constant::{self, Constant};
 use super::flow::{Flow, NodeId};
 use super::refusal::{Place, Refusal};
 use super::site::{Label, SiteKind};
+use super::strings::Strings;
 use crate::function::Function;
-use crate::instruction::{Call, Instruction, Operand};
+use crate::instruction::{Instruction, Operand};
 use crate::module::Module;
 use crate::name::Name;
 use crate::statement::StatementKind;
+
+/// What `assert` expands to, by host: functions of CUDA's headers that pass their parameters on to
+/// [`ASSERT_FAIL`]. Without optimization (`nvcc -G`) they are not inlined.
+const ASSERT_WRAPPERS: [&str; 2] = ["__assert_fail", "_wassert"];
+
+/// The functions that mean a failure in a module.
+#[derive(Debug)]
+pub(super) struct Failing<'m> {
+    names: HashSet<&'m str>,
+}
 
 /// A function with checks.
 #[derive(Debug)]
@@ -39,10 +51,37 @@ pub(super) struct Failure<'m> {
     pub(super) constants: Vec<NodeId>,
 }
 
+impl<'m> Failing<'m> {
+    pub(super) fn new(module: &'m Module, options: Options) -> Self {
+        let mut names = HashSet::from([FAIL]);
+        if options.asserts {
+            names.insert(ASSERT_FAIL);
+            let wrappers = module.functions().filter(|function| is_wrapper(function));
+            names.extend(wrappers.map(|function| &*function.name));
+        }
+        Self { names }
+    }
+
+    /// Whether a call of that function is a failure.
+    pub(super) fn contains(&self, function: &str) -> bool {
+        self.names.contains(function)
+    }
+
+    /// Whether a function only passes a failure on.
+    pub(super) fn passes_on(&self, function: &Function) -> bool {
+        self.contains(&function.name) && function.body.is_some()
+    }
+}
+
+fn is_wrapper(function: &Function) -> bool {
+    function.body.is_some() && ASSERT_WRAPPERS.contains(&&*function.name)
+}
+
 /// Finds the failure calls of all functions; what cannot be read is refused.
 pub(super) fn find<'m>(
     module: &'m Module,
-    options: Options,
+    failing: &Failing<'_>,
+    strings: &Strings<'_>,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<Checked<'m>> {
     let mut checked = Vec::new();
@@ -50,15 +89,18 @@ pub(super) fn find<'m>(
         let Some(body) = &function.body else {
             continue;
         };
+        if failing.passes_on(function) {
+            continue;
+        }
         let flow = Flow::new(body);
         let mut failures = Vec::new();
         let mut found = false;
         for node in 0..flow.nodes.len() {
-            let Some(assert) = failure_call(&flow, node, options) else {
+            let Some(callee) = callee(&flow, node).filter(|callee| failing.contains(callee)) else {
                 continue;
             };
             found = true;
-            match read(module, &flow, node, assert) {
+            match read(strings, &flow, node, callee) {
                 Err(text) => refusals.push(Refusal::SiteUnreadable {
                     function: function.name.to_string(),
                     place: place(module, &flow, node),
@@ -87,14 +129,9 @@ pub(super) fn find<'m>(
     checked
 }
 
-/// Whether a statement calls a failure function, and if so whether it is an assert's.
-fn failure_call(flow: &Flow<'_>, node: NodeId, options: Options) -> Option<bool> {
-    let call = flow.instruction(node)?.call.as_ref()?;
-    match &**call.function()? {
-        FAIL => Some(false),
-        ASSERT_FAIL if options.asserts => Some(true),
-        _ => None,
-    }
+/// The function that a statement calls by name.
+fn callee<'m>(flow: &Flow<'m>, node: NodeId) -> Option<&'m Name> {
+    flow.instruction(node)?.call.as_ref()?.function()
 }
 
 impl Failure<'_> {
@@ -114,44 +151,29 @@ impl Failure<'_> {
 }
 
 fn read<'m>(
-    module: &Module,
+    strings: &Strings<'_>,
     flow: &Flow<'m>,
     node: NodeId,
-    assert: bool,
+    callee: &str,
 ) -> Result<Failure<'m>, String> {
     let instruction = flow.instruction(node).ok_or("it is no instruction")?;
     let call = instruction.call.as_ref().ok_or("it is no call")?;
-    let mut serving = Vec::new();
-    let args = arguments(flow, node, instruction, call, &mut serving)?;
+    let Arguments {
+        values: args,
+        stores: mut serving,
+        params: passed,
+    } = Arguments::new(flow, node, instruction, call)?;
     let mut constants = Vec::new();
     let mut known = |index: usize| -> Result<Constant, String> {
         let arg = args.get(index).ok_or("an argument is missing")?;
         constant::resolve(flow, arg, &mut constants)
     };
     let mut values = Vec::new();
-    let label = if assert {
-        let condition = constant::string(module, &known(0)?)?;
-        let file = constant::string(module, &known(1)?)?;
-        let Constant::Int(line) = known(2)? else {
-            return Err("the line is no number".to_owned());
-        };
-        // Not shown, so it may be unreadable; if it can be read, it can go.
-        known(3).ok();
-        known(4).ok();
-        serving.extend(trap_after(flow, node, instruction));
-        Label {
-            kind: SiteKind::Assert,
-            file,
-            line: u32::try_from(line).map_err(|_| "the line is too large")?,
-            condition,
-            format: None,
-            types: Vec::new(),
-        }
-    } else {
+    let label = if callee == FAIL {
         if args.len() != FAIL_PARAMS {
             return Err(format!("`{FAIL}` takes {FAIL_PARAMS} arguments"));
         }
-        let string = constant::string(module, &known(0)?)?;
+        let string = strings.read(&known(0)?, 1)?;
         let types = match known(1)? {
             Constant::Int(types) => ValueType::decode(types),
             Constant::Address(..) => None,
@@ -162,17 +184,33 @@ fn read<'m>(
             values.push(*value);
         }
         Label::read(&string, types).ok_or("its string is not one of `gpuk.cuh`")?
+    } else {
+        serving.extend(trap_after(flow, node, instruction));
+        // The function's name is not shown, so it may be unreadable; if it can be read, it can go.
+        known(3).ok();
+        // Bytes of a character: 2 where `assert` makes wide strings.
+        let width = match (callee, known(4)) {
+            (ASSERT_FAIL, Ok(Constant::Int(2))) | ("_wassert", _) => 2,
+            _ => 1,
+        };
+        let Constant::Int(line) = known(2)? else {
+            return Err("the line is no number".to_owned());
+        };
+        Label {
+            kind: SiteKind::Assert,
+            file: strings.read(&known(1)?, width)?,
+            line: u32::try_from(line).map_err(|_| "the line is too large")?,
+            condition: strings.read(&known(0)?, width)?,
+            format: None,
+            types: Vec::new(),
+        }
     };
-    let passed = call.args.iter().filter_map(|arg| match arg {
-        Operand::Symbol(name, 0) => Some(Name::clone(name)),
-        _ => None,
-    });
     Ok(Failure {
         label,
         values,
         call: node,
         serving,
-        passed: passed.collect(),
+        passed,
         constants,
     })
 }
@@ -193,91 +231,12 @@ fn capturable(flow: &Flow<'_>, value: &Operand) -> Result<(), String> {
     }
 }
 
-/// What the call passes: the operands themselves, or what was stored to its `.param` variables.
-fn arguments<'m>(
-    flow: &Flow<'m>,
-    node: NodeId,
-    instruction: &Instruction,
-    call: &'m Call,
-    serving: &mut Vec<NodeId>,
-) -> Result<Vec<&'m Operand>, String> {
-    let mut stored: HashMap<&str, &'m Operand> = HashMap::new();
-    let wanted = |name: &str| {
-        (call.args.iter()).any(|arg| matches!(arg, Operand::Symbol(known, 0) if **known == *name))
-    };
-    let missing = call.args.iter();
-    let mut missing = missing
-        .filter(|arg| matches!(arg, Operand::Symbol(..)))
-        .count();
-    let mut before = node;
-    while missing > 0 {
-        for earlier in flow.before(before) {
-            let Some(store) = flow.instruction(earlier) else {
-                match flow.nodes.get(earlier).map(|node| &node.statement.kind) {
-                    Some(StatementKind::Label(_) | StatementKind::Block(_)) => {
-                        return Err("its arguments are stored too far away".to_owned());
-                    }
-                    _ => continue,
-                }
-            };
-            if matches!(
-                &*store.opcode,
-                "call" | "bra" | "brx" | "ret" | "exit" | "trap"
-            ) {
-                return Err("its arguments are stored too far away".to_owned());
-            }
-            if &*store.opcode != "st" || !store.has("param") {
-                continue;
-            }
-            let [Operand::Address(address), value] = store.operands.as_slice() else {
-                continue;
-            };
-            let Operand::Symbol(name, _) = &address.base else {
-                continue;
-            };
-            if !wanted(name) {
-                continue;
-            }
-            if address.offset != 0 || store.guard.is_some() && store.guard != instruction.guard {
-                return Err(format!("`{name}` is stored in parts"));
-            }
-            if stored.insert(name, value).is_some() {
-                return Err(format!("`{name}` is stored twice"));
-            }
-            if let Operand::Register(register) = value
-                && (flow.definitions(register.id).iter()).any(|set| earlier < *set && *set < node)
-            {
-                return Err(format!("`{}` changes before the call", register.name));
-            }
-            serving.push(earlier);
-            missing -= 1;
-            if missing == 0 {
-                break;
-            }
-        }
-        if missing > 0 {
-            before = flow.block(before).ok_or("its arguments are not stored")?;
-        }
-    }
-    let args = call.args.iter().map(|arg| match arg {
-        Operand::Symbol(name, _) => stored
-            .get(&**name)
-            .copied()
-            .ok_or_else(|| format!("`{name}` is not stored")),
-        other => Ok(other),
-    });
-    args.collect()
-}
-
 /// The `trap` that a compiler puts behind an assert that it knows not to return.
 fn trap_after(flow: &Flow<'_>, node: NodeId, call: &Instruction) -> Option<NodeId> {
+    let is_loc = |id: &NodeId| matches!(flow.kind(*id), Some(StatementKind::Loc(_)));
     let mut last = node;
     loop {
-        let next = flow.after(last).find(|id| {
-            (flow.nodes.get(*id))
-                .is_some_and(|node| !matches!(node.statement.kind, StatementKind::Loc(_)))
-        });
-        if let Some(next) = next {
+        if let Some(next) = flow.after(last).find(|id| !is_loc(id)) {
             let trap = flow.instruction(next)?;
             let ours = &*trap.opcode == "trap" && trap.guard == call.guard;
             return ours.then_some(next);
@@ -287,14 +246,8 @@ fn trap_after(flow: &Flow<'_>, node: NodeId, call: &Instruction) -> Option<NodeI
 }
 
 /// The source line of a statement, as the `.loc` before it says; where code was inlined, that of the caller.
-pub(super) fn place(module: &Module, flow: &Flow<'_>, node: NodeId) -> Option<Place> {
-    let before = flow.nodes.get(..node)?.iter().rev();
-    let loc = before
-        .map(|node| &node.statement.kind)
-        .find_map(|kind| match kind {
-            StatementKind::Loc(loc) if loc.line > 0 => Some(loc),
-            _ => None,
-        })?;
+fn place(module: &Module, flow: &Flow<'_>, node: NodeId) -> Option<Place> {
+    let loc = flow.loc(node)?;
     let (file, line) = match &loc.inlined {
         Some(caller) => (caller.file, caller.line),
         None => (loc.file, loc.line),

@@ -1,19 +1,24 @@
-//! A body laid out flat: which statements mention a register, and which set it.
+//! A body laid out flat: which statements stand beside each other, mention a register, or set it.
 
 use std::collections::HashMap;
 
 use crate::instruction::{Instruction, Operand};
+use crate::name::Name;
 use crate::span::Span;
-use crate::statement::{Body, RegisterId, Statement, StatementKind};
+use crate::statement::{Body, Loc, RegisterId, Statement, StatementKind};
 
 /// A statement's index in [`Flow::nodes`].
 pub(super) type NodeId = usize;
 
-/// A statement and the block it stands in.
+/// A statement and its neighbours.
 #[derive(Debug)]
 pub(super) struct Node<'m> {
     pub(super) statement: &'m Statement,
+    /// The block that it stands in; `None` for the body itself.
     pub(super) block: Option<NodeId>,
+    previous: Option<NodeId>,
+    next: Option<NodeId>,
+    loc: Option<&'m Loc>,
 }
 
 /// The statements of a body in the order of the text; a block comes before what stands in it.
@@ -23,6 +28,8 @@ pub(super) struct Flow<'m> {
     pub(super) nodes: Vec<Node<'m>>,
     mentions: HashMap<RegisterId, Vec<NodeId>>,
     definitions: HashMap<RegisterId, Vec<NodeId>>,
+    /// By block, those inside it included.
+    symbols: HashMap<(Option<NodeId>, Name), Vec<NodeId>>,
 }
 
 /// Opcodes whose first operand is read, not set. One that is missing here only makes a register look set
@@ -49,17 +56,39 @@ impl<'m> Flow<'m> {
             nodes: Vec::new(),
             mentions: HashMap::new(),
             definitions: HashMap::new(),
+            symbols: HashMap::new(),
         };
-        flow.add(&body.statements, None);
+        flow.add(&body.statements, None, &mut None);
         flow
     }
 
-    fn add(&mut self, statements: &'m [Statement], block: Option<NodeId>) {
+    fn add(
+        &mut self,
+        statements: &'m [Statement],
+        block: Option<NodeId>,
+        loc: &mut Option<&'m Loc>,
+    ) {
+        let mut previous: Option<NodeId> = None;
         for statement in statements {
             let id = self.nodes.len();
-            self.nodes.push(Node { statement, block });
+            if let StatementKind::Loc(found) = &statement.kind
+                && found.line > 0
+            {
+                *loc = Some(found);
+            }
+            if let Some(node) = previous.and_then(|previous| self.nodes.get_mut(previous)) {
+                node.next = Some(id);
+            }
+            self.nodes.push(Node {
+                statement,
+                block,
+                previous,
+                next: None,
+                loc: *loc,
+            });
+            previous = Some(id);
             match &statement.kind {
-                StatementKind::Block(inner) => self.add(inner, Some(id)),
+                StatementKind::Block(inner) => self.add(inner, Some(id), loc),
                 StatementKind::Instruction(instruction) => self.index(id, instruction),
                 _ => {}
             }
@@ -68,16 +97,27 @@ impl<'m> Flow<'m> {
 
     fn index(&mut self, id: NodeId, instruction: &Instruction) {
         each_operand(instruction, &mut |operand, role| {
-            operand.walk(&mut |part| {
-                let (Operand::Register(register) | Operand::Element(register, _)) = part else {
-                    return;
-                };
-                push(&mut self.mentions, register.id, id);
-                let address = matches!(operand, Operand::Address(_));
-                let unknown = matches!(operand, Operand::Other(..));
-                if unknown || (role == Role::Result && !address) {
-                    push(&mut self.definitions, register.id, id);
+            let sets = match operand {
+                Operand::Address(_) => false,
+                Operand::Other(..) => true,
+                _ => role == Role::Result,
+            };
+            operand.walk(&mut |part| match part {
+                Operand::Register(register) | Operand::Element(register, _) => {
+                    push(&mut self.mentions, register.id, id);
+                    if sets {
+                        push(&mut self.definitions, register.id, id);
+                    }
                 }
+                Operand::Symbol(name, _) => {
+                    let mut block = self.block(id);
+                    push(&mut self.symbols, (block, Name::clone(name)), id);
+                    while let Some(inner) = block {
+                        block = self.block(inner);
+                        push(&mut self.symbols, (block, Name::clone(name)), id);
+                    }
+                }
+                _ => {}
             });
         });
     }
@@ -90,6 +130,16 @@ impl<'m> Flow<'m> {
     /// The statements that may set a register.
     pub(super) fn definitions(&self, register: RegisterId) -> &[NodeId] {
         self.definitions.get(&register).map_or(&[], Vec::as_slice)
+    }
+
+    /// The statements in a block, however deep, that mention a symbol.
+    pub(super) fn symbol(&self, block: Option<NodeId>, name: &Name) -> &[NodeId] {
+        let key = (block, Name::clone(name));
+        self.symbols.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn kind(&self, node: NodeId) -> Option<&'m StatementKind> {
+        self.nodes.get(node).map(|node| &node.statement.kind)
     }
 
     pub(super) fn instruction(&self, node: NodeId) -> Option<&'m Instruction> {
@@ -105,28 +155,34 @@ impl<'m> Flow<'m> {
         self.nodes.get(node).and_then(|node| node.block)
     }
 
+    /// What `.loc` says of `node`.
+    pub(super) fn loc(&self, node: NodeId) -> Option<&'m Loc> {
+        self.nodes.get(node).and_then(|node| node.loc)
+    }
+
     /// What stands before `node` in the same block, the nearest first.
     pub(super) fn before(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        let block = self.block(node);
-        (0..node).rev().filter(move |id| self.block(*id) == block)
+        let previous = |node: &NodeId| self.nodes.get(*node).and_then(|node| node.previous);
+        std::iter::successors(previous(&node), previous)
     }
 
     /// What stands after `node` in the same block.
     pub(super) fn after(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        let block = self.block(node);
-        (node + 1..self.nodes.len()).filter(move |id| self.block(*id) == block)
+        let next = |node: &NodeId| self.nodes.get(*node).and_then(|node| node.next);
+        std::iter::successors(next(&node), next)
     }
 
     /// What stands directly in the block `node`.
     pub(super) fn inside(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        (node + 1..self.nodes.len())
-            .take_while(move |id| self.block(*id).is_some_and(|block| block >= node))
-            .filter(move |id| self.block(*id) == Some(node))
+        let first = (self.block(node + 1) == Some(node)).then_some(node + 1);
+        first
+            .into_iter()
+            .chain(first.into_iter().flat_map(|first| self.after(first)))
     }
 }
 
-fn push(map: &mut HashMap<RegisterId, Vec<NodeId>>, register: RegisterId, node: NodeId) {
-    let nodes = map.entry(register).or_default();
+fn push<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<NodeId>>, key: K, node: NodeId) {
+    let nodes = map.entry(key).or_default();
     if nodes.last() != Some(&node) {
         nodes.push(node);
     }

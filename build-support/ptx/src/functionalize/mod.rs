@@ -4,9 +4,11 @@
 //! - `refusal`: what cannot be functionalized
 //! - `site`, `format`: what a check says, and whether its message fits its values
 //! - `flow`, `constant`: which instruction sets a register, and to what
-//! - `failure`: a failure call with all that belongs to it
+//! - `failure`, `arguments`: a failure call with all that belongs to it
 //! - `reach`: which functions can come to a check
+//! - `gate`: the hidden parameter and who passes it on
 //! - `code`: the code that takes a call's place
+//! - `cleanup`, `strings`: what goes with the calls
 //! - `rewrite`: the edits
 //!
 //! What the record means is `gpuk-device`'s; who allocates and reads it is not here.
@@ -14,19 +16,25 @@
 //! A function that can come to a check gets one more parameter, the launch's gate; for an entry it is the
 //! last one of the kernel. Calls from other modules (`-rdc`) do not pass it: link before, or not at all.
 
+mod arguments;
+mod cleanup;
 mod code;
 mod constant;
 mod failure;
 mod flow;
 mod format;
+mod gate;
 mod reach;
 mod refusal;
 mod rewrite;
 mod site;
+mod strings;
 
 pub use refusal::{Place, Refusal};
 pub use site::{Site, SiteKind};
 
+use self::failure::Failing;
+use self::strings::Strings;
 use crate::module::Module;
 
 /// What to functionalize.
@@ -58,24 +66,34 @@ pub const MIN_CAPABILITY: u32 = 70;
 /// All that stands in the way, each with its place.
 pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalized, Vec<Refusal>> {
     let mut refusals = Vec::new();
-    let checked = failure::find(module, *options, &mut refusals);
+    let strings = Strings::new(module);
+    let failing = Failing::new(module, *options);
+    let checked = failure::find(module, &failing, &strings, &mut refusals);
     let reach = reach::Reach::new(module, &checked);
-    if !reach.is_empty()
-        && module
-            .capability()
-            .is_none_or(|found| found < MIN_CAPABILITY)
-    {
+    refusals.extend(reach.indirect(module, &failing));
+    let Some(first) = checked.first().map(|found| found.function.name.to_string()) else {
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        return Ok(Functionalized {
+            text: module.text().to_owned(),
+            sites: Vec::new(),
+            entries: Vec::new(),
+        });
+    };
+    if (module.capability()).is_none_or(|found| found < MIN_CAPABILITY) {
         refusals.push(Refusal::Target {
-            function: checked
-                .first()
-                .map(|found| found.function.name.to_string())
-                .unwrap_or_default(),
+            function: first.clone(),
             target: module.target().to_owned(),
         });
     }
-    refusals.extend(reach.indirect(module, *options));
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    rewrite::rewrite(module, *options, &checked, &reach)
+    rewrite::rewrite(module, &failing, &strings, &checked, &reach).map_err(|error| {
+        vec![Refusal::Rewrite {
+            function: first,
+            text: error.to_string(),
+        }]
+    })
 }

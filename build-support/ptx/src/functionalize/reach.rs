@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use gpuk_device::abi::{ASSERT_FAIL, FAIL};
-
-use super::Options;
-use super::failure::Checked;
+use super::failure::{Checked, Failing};
 use super::flow::{Role, each_operand};
 use super::refusal::{Place, Refusal};
 use crate::function::Function;
@@ -58,10 +55,6 @@ impl Reach {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.checks.is_empty()
-    }
-
     /// Whether a function can come to a check.
     pub(super) fn contains(&self, function: &str) -> bool {
         self.checks.contains_key(function)
@@ -73,11 +66,10 @@ impl Reach {
     }
 
     /// Functions with a check whose address somebody takes.
-    pub(super) fn indirect(&self, module: &Module, options: Options) -> Vec<Refusal> {
+    pub(super) fn indirect(&self, module: &Module, failing: &Failing<'_>) -> Vec<Refusal> {
         let mut taken: BTreeMap<Name, String> = BTreeMap::new();
         let mut take = |name: &Name, how: &dyn Fn() -> String| {
-            let failure = &**name == FAIL || options.asserts && &**name == ASSERT_FAIL;
-            if failure || self.contains(name) {
+            if failing.contains(name) || self.contains(name) {
                 taken.entry(Name::clone(name)).or_insert_with(how);
             }
         };

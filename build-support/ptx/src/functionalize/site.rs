@@ -1,8 +1,12 @@
 //! What a check says of itself.
 
+use std::collections::{BTreeSet, HashMap};
+
 use gpuk_device::abi::{Kind, SEPARATOR, ValueType};
 
 use super::format::placeholders;
+use super::reach::Reach;
+use crate::name::Name;
 
 /// A check in the source. Equal checks, one inlined twice say, are one site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,4 +103,50 @@ impl Label {
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
+}
+
+/// The site table as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    list: Vec<Site>,
+    /// By site: the functions that contain it.
+    functions: Vec<BTreeSet<Name>>,
+    known: HashMap<Label, u32>,
+}
+
+impl Sites {
+    /// The number of a site that `function` contains.
+    pub(super) fn id(&mut self, label: &Label, function: &Name) -> u32 {
+        // More than 2^32 sites do not fit a text that is read.
+        let next = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        let id = *self.known.entry(label.clone()).or_insert(next);
+        if id == next {
+            self.list.push(Site {
+                id,
+                kind: label.kind,
+                file: label.file.clone(),
+                line: label.line,
+                condition: label.condition.clone(),
+                format: label.format.clone(),
+                types: label.types.clone(),
+                function: function.to_string(),
+                entries: Vec::new(),
+            });
+            self.functions.push(BTreeSet::new());
+        }
+        if let Some(functions) = self.functions.get_mut(id as usize) {
+            functions.insert(Name::clone(function));
+        }
+        id
+    }
+
+    /// The table, with the entries that can come to each site.
+    pub(super) fn finish(self, entries: &[String], reach: &Reach) -> Vec<Site> {
+        let mut list = self.list;
+        for (site, functions) in list.iter_mut().zip(self.functions) {
+            let comes = |entry: &&String| functions.iter().any(|name| reach.reaches(entry, name));
+            site.entries = entries.iter().filter(comes).cloned().collect();
+        }
+        list
+    }
 }

@@ -80,11 +80,9 @@ impl Parser<'_> {
         loop {
             let (name, name_span) = self.word("a variable's name")?;
             let dims = self.dims()?;
-            let init = if self.eat(b'=') {
-                Some(self.init()?)
-            } else {
-                None
-            };
+            let equals = self.peek().span;
+            let init = self.eat(b'=').then(|| self.init()).transpose()?;
+            let init_span = init.is_some().then(|| equals.to(self.last()));
             variables.push(Variable {
                 space,
                 linkage,
@@ -95,6 +93,7 @@ impl Parser<'_> {
                 lanes: specifiers.lanes.unwrap_or(1),
                 dims,
                 init,
+                init_span,
                 attribute: specifiers.attribute.clone(),
                 span: start,
                 alone: true,

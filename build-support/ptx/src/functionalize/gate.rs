@@ -1,0 +1,78 @@
+//! The hidden parameter: which functions take it, and who passes it on.
+
+use super::code::{Prefix, load_gate};
+use super::reach::Reach;
+use crate::edit::Edits;
+use crate::function::{Function, FunctionKind};
+use crate::module::Module;
+use crate::span::Span;
+use crate::words::Words;
+
+/// The name of a function's hidden parameter.
+pub(super) fn name(words: &Words<'_>, function: &Function) -> String {
+    words.free_name(&format!("{}_gpuk", function.name))
+}
+
+/// Gives a function its hidden parameter, the last one.
+pub(super) fn declare(edits: &mut Edits, function: &Function, name: &str) {
+    let ty = match function.kind {
+        FunctionKind::Entry => "u64",
+        FunctionKind::Func => "b64",
+    };
+    let param = format!(".param .{ty} {name}");
+    match (function.params.last(), function.params_span) {
+        (Some(last), _) => edits.insert(last.span.end, format!(",\n\t{param}")),
+        (None, Some(list)) => edits.replace(list, format!("(\n\t{param}\n)")),
+        (None, None) => edits.insert(function.name_span.end, format!("(\n\t{param}\n)")),
+    }
+}
+
+/// Passes the gate on wherever the function calls one that can come to a check.
+pub(super) fn pass(
+    edits: &mut Edits,
+    module: &Module,
+    prefix: &Prefix,
+    reach: &Reach,
+    function: &Function,
+    name: &str,
+) {
+    let Some(body) = &function.body else {
+        return;
+    };
+    let r = &prefix.register;
+    let mut number = 0_usize;
+    body.walk(&mut |statement| {
+        let call = statement
+            .instruction()
+            .and_then(|found| found.call.as_ref());
+        let Some(call) = call else {
+            return;
+        };
+        if !call.function().is_some_and(|callee| reach.contains(callee)) {
+            return;
+        }
+        // Numbered, for one scope can hold several calls.
+        let (arg, register) = (format!("{r}_arg_{number}"), format!("{r}_pass_{number}"));
+        number += 1;
+        let load = load_gate(function.kind, &register, name);
+        edits.insert(
+            statement.span.start,
+            format!(
+                ".reg .b64 \t{register};
+\t{load}
+\t.param .b64 {arg};
+\tst.param.b64 \t[{arg}+0], {register};
+\t"
+            ),
+        );
+        match call.args_span {
+            Some(list) if call.args.is_empty() => edits.replace(list, format!("({arg})")),
+            Some(list) => {
+                let inside = module.at(Span::new(list.start, list.end.saturating_sub(1)));
+                let end = list.start + inside.trim_end().len();
+                edits.insert(end, format!(", \n\t{arg}"));
+            }
+            None => edits.insert(call.target_span.end, format!(", ({arg})")),
+        }
+    });
+}

@@ -36,8 +36,8 @@ pub struct HostCompiler {
     pub ccbin: Option<PathBuf>,
     /// Variables that it needs; Visual Studio's tools do not work without theirs.
     pub env: Vec<(String, String)>,
-    stamp: Option<Stamp>,
-    asked: Vec<(String, Option<String>)>,
+    pub(super) stamp: Option<Stamp>,
+    pub(super) asked: Vec<(String, Option<String>)>,
 }
 
 /// What names a host compiler.
@@ -149,12 +149,10 @@ fn named(request: &HostRequest, env: &Env, platform: &Platform) -> Result<Named,
         .into_iter()
         .find_map(|name| env.get(&name).map(|value| (name.clone(), value)));
     if let Some((name, value)) = variable {
-        let word = through_cc(platform, Some(value)).map(|(path, _)| path);
-        let word = word.unwrap_or_else(|| PathBuf::from(value));
-        return here(word.as_os_str(), HostOrigin::Variable(name), true);
+        return here(compiler_of(value), HostOrigin::Variable(name), true);
     }
     if platform.os == Os::Windows
-        && let Some((path, variables)) = through_cc(platform, None)
+        && let Some((path, variables)) = visual_studio(platform)
         && path.is_absolute()
     {
         let origin = HostOrigin::VisualStudio;
@@ -228,25 +226,47 @@ fn cxx_names(platform: &Platform) -> Vec<String> {
     ]
 }
 
-/// Lets the `cc` crate read a `CXX` (with wrappers and flags in it), or find Visual Studio.
-fn through_cc(
-    platform: &Platform,
-    cxx: Option<&OsStr>,
-) -> Option<(PathBuf, Vec<(String, String)>)> {
+/// The compiler of a `CXX`, by the rule of the `cc` crate: the whole value where that is a file, else its first word,
+/// or the second where the first is a caching wrapper. Flags are left behind: nvcc knows few of them.
+fn compiler_of(value: &OsStr) -> &OsStr {
+    const WRAPPERS: [&str; 7] = [
+        "ccache",
+        "sccache",
+        "distcc",
+        "icecc",
+        "cachepot",
+        "buildcache",
+        "kache",
+    ];
+    let text = match value.to_str() {
+        Some(text) if !Path::new(text).is_file() => text,
+        _ => return value,
+    };
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let stem = Path::new(first)
+        .file_stem()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    let is_wrapper = WRAPPERS
+        .iter()
+        .any(|wrapper| stem.eq_ignore_ascii_case(wrapper));
+    OsStr::new(words.next().filter(|_| is_wrapper).unwrap_or(first))
+}
+
+/// Lets the `cc` crate find Visual Studio, with the variables that its tools need.
+fn visual_studio(platform: &Platform) -> Option<(PathBuf, Vec<(String, String)>)> {
     let triple = platform.triple();
-    let mut build = cc::Build::new();
-    build
+    let tool = cc::Build::new()
         .cpp(true)
         .cargo_metadata(false)
         .cargo_warnings(false)
         .cargo_output(false)
         .target(&triple)
         .host(&triple)
-        .opt_level(0);
-    if let Some(cxx) = cxx {
-        build.env(format!("CXX_{triple}"), cxx);
-    }
-    let tool = build.try_get_compiler().ok()?;
+        .opt_level(0)
+        .try_get_compiler()
+        .ok()?;
     let text = |value: &OsStr| value.to_string_lossy().into_owned();
     let variables = tool
         .get_envs()
@@ -329,3 +349,7 @@ impl fmt::Display for HostOrigin {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

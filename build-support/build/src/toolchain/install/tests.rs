@@ -84,7 +84,10 @@ fn a_toolchain_is_installed_once_and_found() {
     assert_eq!(first.installed.version.to_string(), "13.0.88");
     assert_eq!(first.installed.wheels, ["nvidia_cuda_nvcc-13.0.88"]);
     assert!(matches!(first.from_source, Some(FromSource::NotCompiled(why)) if why.contains("gcc")));
-    assert_eq!(installed(&machine.env()), [first.installed.clone()]);
+    assert_eq!(
+        installed(&machine.env()),
+        std::slice::from_ref(&first.installed)
+    );
     assert_eq!(machine.names(), [".lock", "cuda-13.0"]);
 
     let (steps, result) = machine.install();

@@ -141,8 +141,8 @@ impl Recipe {
         for words in commands(source)? {
             match program(&words).as_deref() {
                 Some("cicc") if compile.is_none() => compile = Some(compile_step(words, flags)),
-                // With `-split-compile` nvcc also has ptxas look at the PTX; assembling does that.
-                Some("ptxas") => {}
+                // With `-split-compile` nvcc also has ptxas look at the PTX; assembling does that. The rest cleans up.
+                Some("ptxas" | "rm" | "erase") => {}
                 _ if preprocess.is_none() && words.iter().any(|word| word == "-E") => {
                     let program = resolve(&words[0], host);
                     preprocess = Some(Template {

@@ -354,6 +354,80 @@ fn values_come_back_as_they_were() {
     assert!(flags::read(&[bad]).is_ok());
 }
 
+/// What nvcc 12 is known to print on Windows, shortened.
+const WINDOWS: &str = r#"#$ _HERE_=C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin
+#$ TOP=C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/..
+#$ CICC_PATH=C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../nvvm/bin
+#$ NVVMIR_LIBRARY_DIR=C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../nvvm/libdevice
+#$ INCLUDES="-IC:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../include"
+#$ PTXAS_FLAGS=
+gpuk_source.cu
+#$ cl.exe > "C:/Users/me/AppData/Local/Temp/tmpxft_00003d98_00000000-7_gpuk_source.cpp1.ii" -D__CUDA_ARCH__=800 -nologo -E -TP  -DCUDA_DOUBLE_MATH_FUNCTIONS -D__CUDACC__  "-IC:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../include" -D "gpuk_value_0_" -FI "cuda_runtime.h" "gpuk_source.cu"
+#$ "$CICC_PATH\cicc" --microsoft_version=1944 --msvc_target_version=1944 --compiler_bindir "C:/VS/bin/Hostx64/x64/../.." --orig_src_file_name "gpuk_source.cu" --orig_src_path_name "C:\gpuk_source.cu" --allow_managed -arch compute_80 -m64 --include_file_name "tmpxft_00003d98_00000000-3_gpuk_source.fatbin.c" -tused --gen_module_id_file --module_id_file_name "C:/Users/me/AppData/Local/Temp/tmpxft_00003d98_00000000-4_gpuk_source.module_id"  "C:/Users/me/AppData/Local/Temp/tmpxft_00003d98_00000000-7_gpuk_source.cpp1.ii" -o "gpuk_source.ptx"
+"#;
+const WINDOWS_PTX: &str =
+    "#$ ptxas -arch=sm_80 -m64 \"gpuk_source.ptx\"  -o \"gpuk_source.cubin\"\n";
+
+#[test]
+fn the_windows_form_is_read() {
+    let stamp = crate::toolchain::Stamp {
+        path: "nvcc.exe".into(),
+        len: 1,
+        modified: 0,
+    };
+    let toolchain = Toolchain {
+        root: "C:/cuda".into(),
+        nvcc: "C:/cuda/bin/nvcc.exe".into(),
+        ptxas: "C:/cuda/bin/ptxas.exe".into(),
+        cicc: "C:/cuda/nvvm/bin/cicc.exe".into(),
+        includes: Vec::new(),
+        version: "12.9.86".parse().unwrap(),
+        origin: crate::toolchain::Origin::DefaultFolder,
+        identity: crate::toolchain::Identity {
+            nvcc: stamp.clone(),
+            cicc: stamp.clone(),
+            ptxas: stamp,
+        },
+    };
+    let host = HostCompiler {
+        path: "C:/VS/bin/Hostx64/x64/cl.exe".into(),
+        version: "Version 19.44".to_owned(),
+        origin: host::HostOrigin::VisualStudio,
+        ccbin: Some("C:/VS/bin/Hostx64/x64/cl.exe".into()),
+        env: vec![("INCLUDE".to_owned(), "C:/VS/include".to_owned())],
+        stamp: None,
+        asked: Vec::new(),
+    };
+    let platform = Platform {
+        os: Os::Windows,
+        ..Platform::host()
+    };
+    let flags = flags::read(&["-DX=\"a b\"".into()]).unwrap();
+    // A Unix `Path` takes a backslash for a part of the name.
+    let source = WINDOWS.replace("$CICC_PATH\\cicc", "$CICC_PATH/cicc");
+    let recipe = Recipe::read(
+        &source,
+        WINDOWS_PTX,
+        &flags,
+        "80",
+        &toolchain,
+        &host,
+        &platform,
+    );
+    let recipe = recipe.unwrap();
+    let (source, text, ptx) = (Path::new("k/a.cu"), Path::new("a.ii"), Path::new("a.ptx"));
+    let steps = [
+        recipe.preprocess(source, text, Path::new("w")).to_string(),
+        recipe
+            .compile(text, ptx, source, Path::new("w"))
+            .to_string(),
+    ];
+    insta::assert_snapshot!(steps.join("\n"), @r#"
+    INCLUDE=C:/VS/include C:/VS/bin/Hostx64/x64/cl.exe -Fia.ii -P -D__CUDA_ARCH__=800 -nologo -TP -DCUDA_DOUBLE_MATH_FUNCTIONS -D__CUDACC__ '-IC:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../include' -D 'X="a b"' -FI cuda_runtime.h k/a.cu
+    NVVMIR_LIBRARY_DIR='C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../nvvm/libdevice' C:/cuda/nvvm/bin/cicc.exe --microsoft_version=1944 --msvc_target_version=1944 --compiler_bindir C:/VS/bin/Hostx64/x64/../.. --orig_src_file_name k/a.cu --orig_src_path_name k/a.cu --allow_managed -arch compute_80 -m64 --include_file_name a.fatbin.c -tused --gen_module_id_file --module_id_file_name a.module_id a.ii -o a.ptx
+    "#);
+}
+
 #[test]
 fn architectures_have_one_number() {
     for (text, expected) in [("sm_90a", "90a"), ("compute_100f", "100f"), ("80", "80")] {

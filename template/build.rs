@@ -1,0 +1,3 @@
+fn main() {
+    gpuk_build::main();
+}

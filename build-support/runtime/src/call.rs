@@ -14,8 +14,8 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaStream, result};
 
 use crate::driver::DriverError;
-use crate::image::DriverVersion;
 use crate::library;
+use crate::version::DriverVersion;
 
 pub(crate) fn init() -> Result<(), DriverError> {
     Ok(result::init()?)

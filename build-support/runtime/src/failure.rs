@@ -53,7 +53,7 @@ pub struct Failure {
     pub device: usize,
     /// The device's name.
     pub device_name: String,
-    /// The stream's number, as NVIDIA's tools show it.
+    /// The stream's number, as NVIDIA's tools show it; its handle if the driver does not tell.
     pub stream: u64,
     /// What the driver says, if the launch did not end as launches do.
     pub fault: Option<DriverError>,

@@ -26,15 +26,20 @@
 //! default, which serves the drivers of CUDA 12 and 13, unless the program already gives cudarc a version; then use
 //! `default-features = false` here. (candle's and CubeCL's `cuda-version-from-build-system` gives way to the default.)
 
+mod arch;
 mod argument;
 mod call;
+mod choice;
 mod driver;
+mod error;
 mod failure;
 mod function;
 mod image;
 mod kernel;
 mod launch;
 mod library;
+mod limits;
+mod load;
 mod module;
 mod payload;
 mod pool;
@@ -43,6 +48,7 @@ mod slot;
 mod unread;
 mod value;
 pub mod vector;
+mod version;
 
 pub use cudarc;
 pub use cudarc::driver::{
@@ -55,13 +61,16 @@ pub use gpuk_device::abi::ValueType;
 pub use half;
 
 pub use argument::{Address, Argument, Null, Read, Write};
+pub use choice::NoImage;
 pub use driver::{DeviceError, DriverError, NoDriver, device, probe};
+pub use error::{LaunchError, ThreadLimit};
 pub use failure::{Category, FailedCheck, Failure};
 pub use function::{Function, Pass};
-pub use image::{Image, NoImage};
+pub use image::Image;
 pub use kernel::{KernelInfo, ParamInfo};
-pub use launch::{Launch, LaunchError, ThreadLimit};
-pub use module::{Count, LoadError, Module, Refusal};
+pub use launch::Launch;
+pub use load::{Count, LoadError, Refusal};
+pub use module::Module;
 pub use payload::ErrorPayload;
 pub use pool::settle;
 pub use site::{Site, SiteKind};

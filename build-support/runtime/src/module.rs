@@ -9,16 +9,18 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
-use thiserror::Error;
 
 use crate::call::{self, Current};
+use crate::choice;
 use crate::driver::DriverError;
 use crate::function::Function;
-use crate::image::{self, DriverVersion, Image, NoImage};
+use crate::image::Image;
 use crate::kernel::KernelInfo;
-use crate::launch::{DeviceLimits, Limits};
 use crate::library;
+use crate::limits::{DeviceLimits, Limits};
+use crate::load::{Count, LoadError, Refusal};
 use crate::pool::Pool;
+use crate::version::DriverVersion;
 
 /// One image in a context.
 #[derive(Debug)]
@@ -28,105 +30,6 @@ pub struct Module {
     image: &'static Image,
     device: DeviceLimits,
     driver: DriverVersion,
-}
-
-/// Why kernels were not loaded.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// No image is for the device and its driver.
-    #[error(transparent)]
-    NoImage(#[from] NoImage),
-
-    /// The driver refused every image that seemed to fit.
-    #[error("{}", explain(.0))]
-    Refused(Vec<Refusal>),
-
-    /// The image lacks a kernel: it is left out for this architecture, by `__CUDA_ARCH__` for instance.
-    #[error("kernel `{kernel}` is not in the {image}: it has no entry `{entry}`")]
-    NoKernel {
-        /// The kernel.
-        kernel: &'static str,
-        /// Its symbol.
-        entry: &'static str,
-        /// The image loaded.
-        image: &'static Image,
-    },
-
-    /// The wrapper was generated for another kernel than the image has.
-    #[error(
-        "kernel `{kernel}`: parameter `{parameter}` has {expected_size} bytes at offset {expected_offset} in the \
-         wrapper, but {size} at {offset} in the {image}; wrapper and image do not belong together"
-    )]
-    Parameter {
-        /// The kernel.
-        kernel: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// Bytes, in the wrapper.
-        expected_size: usize,
-        /// Bytes, in the wrapper.
-        expected_offset: usize,
-        /// Bytes, in the image.
-        size: usize,
-        /// Bytes, in the image.
-        offset: usize,
-        /// The image loaded.
-        image: &'static Image,
-    },
-
-    /// The wrapper was generated for another kernel than the image has.
-    #[error(
-        "kernel `{kernel}`: the wrapper passes {expected} parameters, but in the {image} the kernel takes \
-         {found}; wrapper and image do not belong together"
-    )]
-    ParameterCount {
-        /// The kernel.
-        kernel: &'static str,
-        /// How many the wrapper passes, the hidden one included.
-        expected: usize,
-        /// How many the kernel takes: fewer, or "more".
-        found: Count,
-        /// The image loaded.
-        image: &'static Image,
-    },
-
-    /// The driver failed at something else.
-    #[error("kernels could not be loaded: {0}")]
-    Driver(#[source] DriverError),
-}
-
-/// A number of parameters, as far as it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Count {
-    /// So many.
-    #[error("{0}")]
-    Exactly(usize),
-    /// More than the wrapper passes.
-    #[error("more")]
-    More,
-}
-
-/// An image that the driver did not load.
-#[derive(Debug, Clone)]
-pub struct Refusal {
-    /// The image.
-    pub image: &'static Image,
-    /// What the driver said.
-    pub error: DriverError,
-    /// What the driver's compiler said about PTX.
-    pub log: Option<String>,
-}
-
-fn explain(refusals: &[Refusal]) -> String {
-    let mut text = "the driver loads none of the images that are for this device".to_owned();
-    for Refusal { image, error, log } in refusals {
-        text.push_str(&format!("\n  {image}: {error}"));
-        for line in log.iter().flat_map(|log| log.lines()) {
-            text.push_str(&format!("\n    {line}"));
-        }
-    }
-    text
 }
 
 fn driver(error: cudarc::driver::DriverError) -> LoadError {
@@ -150,7 +53,7 @@ impl Module {
         );
         let version = call::driver_version().map_err(LoadError::Driver)?;
         let mut refusals = Vec::new();
-        for image in image::choose(images, capability, version)? {
+        for image in choice::choose(images, capability, version)? {
             match load(context, image) {
                 Ok(module) => {
                     return Ok(Self {
@@ -161,7 +64,7 @@ impl Module {
                         driver: version,
                     });
                 }
-                Err(refusal) if is_about_image(refusal.error) => refusals.push(refusal),
+                Err(refusal) if refusal.is_about_image() => refusals.push(refusal),
                 Err(refusal) => return Err(LoadError::Driver(refusal.error)),
             }
         }
@@ -299,12 +202,6 @@ fn compiler_log(context: &CudaContext, image: &Image) -> Option<String> {
     };
     let _current = Current::enter(context).ok()?;
     call::compiler_log(&CString::new(*bytes).ok()?)
-}
-
-/// Whether another image may do better.
-const fn is_about_image(error: DriverError) -> bool {
-    // Image, binary, PTX, PTX version, compiler, source, shared object, missing symbols.
-    matches!(error.code(), 200 | 209 | 218 | 221..=223 | 300 | 302..=303 | 500)
 }
 
 fn device_limits(context: &CudaContext) -> Result<DeviceLimits, DriverError> {

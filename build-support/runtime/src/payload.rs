@@ -1,7 +1,7 @@
 //! What a launch returns: whether its checks passed, to be known when asked.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cudarc::driver::CudaStream;
 
@@ -101,7 +101,15 @@ impl ErrorPayload {
 
     /// `None` if the answer is not there yet.
     fn ask(&self, wait: bool) -> Option<Option<FailedCheck>> {
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = match self.outcome.try_lock() {
+            Ok(outcome) => outcome,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread is waiting for the launch.
+            Err(TryLockError::WouldBlock) if !wait => return None,
+            Err(TryLockError::WouldBlock) => {
+                self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+        };
         match &*outcome {
             Outcome::Open => {}
             Outcome::Passed => return Some(None),

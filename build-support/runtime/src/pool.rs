@@ -21,6 +21,9 @@ use crate::unread;
 /// How many slots are retired by one event.
 const BATCH: usize = 64;
 
+/// How many events that are not done end a look around.
+const MAX_WAITING: usize = 32;
+
 /// The slots of a context.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -144,14 +147,13 @@ impl Pool {
         let mut slots = lock(&self.slots);
         let full = match end {
             End::Never => {
-                let id = call::stream_id(stream);
-                slots.kept.push((launched, id));
+                slots.kept.push((launched, self.stream_id(stream)));
                 false
             }
             End::Event(done) => {
                 slots.batches.push(Batch {
                     done,
-                    stream: call::stream_id(stream),
+                    stream: self.stream_id(stream),
                     launches: vec![launched],
                 });
                 slots.batches.len().is_multiple_of(BATCH)
@@ -168,6 +170,11 @@ impl Pool {
         let failed = slots.collect(false);
         drop(slots);
         self.report(failed);
+    }
+
+    fn stream_id(&self, stream: &CudaStream) -> u64 {
+        let _current = Current::enter(&self.context);
+        call::stream_id(stream)
     }
 
     /// What a launch that is over says. Its slot becomes as new. The context is current.
@@ -225,12 +232,20 @@ impl Pool {
     fn settle(&self, stream: &CudaStream) -> Result<(), DriverError> {
         let _current = Current::enter(&self.context)?;
         call::synchronize_unless_capturing(stream)?;
-        let mut slots = lock(&self.slots);
-        let mut failed = slots.take_retired(stream);
         let _relaxed = Relaxed::enter();
+        let id = call::stream_id(stream);
+        let mut slots = lock(&self.slots);
+        let mut failed = slots.take_retired(stream, id);
         failed.extend(slots.collect(false));
+        let kept = slots.kept.iter().filter(|(_, of)| *of == id);
+        let kept: Vec<_> = kept.copied().collect();
         drop(slots);
         self.report(failed);
+        for (launched, stream) in kept {
+            if let Some(failed) = self.read(&launched, stream) {
+                unread::report(&failed);
+            }
+        }
         Ok(())
     }
 }
@@ -255,8 +270,8 @@ impl Slots {
         retired.launches.len().is_multiple_of(BATCH)
     }
 
-    fn take_retired(&mut self, stream: &CudaStream) -> Vec<(Launched, u64)> {
-        let id = call::stream_id(stream);
+    /// Those of a stream that was waited for.
+    fn take_retired(&mut self, stream: &CudaStream, id: u64) -> Vec<(Launched, u64)> {
         let of_stream = |retired: &mut Retired| *retired.stream == *stream;
         let taken: Vec<_> = self.retired.extract_if(.., of_stream).collect();
         let mut failed = Vec::new();
@@ -291,16 +306,26 @@ impl Slots {
                     .extend(launches.into_iter().map(|launched| (launched, id))),
             }
         }
-        let is_over = |batch: &mut Batch| !matches!(batch.done.is_done(), Ok(false));
-        let over: Vec<_> = self.batches.extract_if(.., is_over).collect();
         let mut failed = Vec::new();
-        for batch in over {
-            if batch.done.is_done().is_ok() {
-                self.sort_out(batch.launches, batch.stream, &mut failed);
+        let mut waiting = 0;
+        for batch in mem::take(&mut self.batches) {
+            // The oldest come first; behind so many that are not done, few will be.
+            let asked = if waiting < MAX_WAITING || all {
+                batch.done.is_done()
             } else {
-                let kept = batch.launches.into_iter();
-                self.kept
-                    .extend(kept.map(|launched| (launched, batch.stream)));
+                Ok(false)
+            };
+            match asked {
+                Ok(true) => self.sort_out(batch.launches, batch.stream, &mut failed),
+                Ok(false) => {
+                    waiting += 1;
+                    self.batches.push(batch);
+                }
+                Err(_) => {
+                    let kept = batch.launches.into_iter();
+                    self.kept
+                        .extend(kept.map(|launched| (launched, batch.stream)));
+                }
             }
         }
         failed

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "reading memory that kernels write")]
 
 use std::ptr::NonNull;
+use std::sync::atomic::{Ordering, fence};
 
 use cudarc::driver::sys::CUdeviceptr;
 use gpuk_device::record::{MAX_VALUES, gate, payload};
@@ -41,6 +42,8 @@ impl Slot {
         if word(payload::STATE) == 0 {
             return None;
         }
+        // The state was written last.
+        fence(Ordering::Acquire);
         let mut bytes = [0; payload::SIZE];
         for (at, four) in bytes.chunks_exact_mut(4).enumerate() {
             four.copy_from_slice(&word(at * 4).to_ne_bytes());

@@ -13,8 +13,8 @@ use std::time::Instant;
 use gpuk::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use gpuk::cudarc::driver::{LaunchConfig, PushKernelArg};
 use gpuk::{
-    Address, Category, CudaContext, CudaSlice, CudaStream, ErrorPayload, FailedCheck, Launch,
-    LaunchError, Null, Value,
+    Address, Category, Count, CudaContext, CudaSlice, CudaStream, ErrorPayload, FailedCheck, Image,
+    KernelInfo, Launch, LaunchError, LoadError, Module, Null, ParamInfo, Value,
 };
 
 #[allow(dead_code, unreachable_pub, reason = "generated code is public")]
@@ -307,7 +307,7 @@ fn gpu_a_captured_launch_answers_for_each_replay() {
     // Questions and drops during the capture do not spoil it.
     assert_eq!(payload.check().unwrap_err().category, Category::Fault);
     assert_eq!(before.check().unwrap_err().category, Category::Fault);
-    drop(device.spin(&stream, 0, false));
+    drop(device.spin(&stream, 0, true));
     let slots: Vec<_> = (0..300).map(|_| device.spin(&stream, 0, false)).collect();
     drop(slots);
     for _ in 0..200 {
@@ -329,6 +329,12 @@ fn gpu_a_captured_launch_answers_for_each_replay() {
     stream.memcpy_htod(&[0, 2], &mut idx).unwrap();
     graph.launch().unwrap();
     payload.check().unwrap();
+    // What nobody kept the payload of is reported when asked for, once for what happened since.
+    let settle = || gpuk::settle(&stream).unwrap();
+    assert_eq!(unread(settle), 1);
+    assert_eq!(unread(settle), 0);
+    graph.launch().unwrap();
+    assert_eq!(unread(settle), 1);
     // SAFETY: as it was.
     unsafe { device.context.enable_event_tracking() };
 }
@@ -471,6 +477,100 @@ fn gpu_null_pointers_arrive_as_null() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_an_image_that_does_not_load_gives_way_to_the_next() {
+    const fn damaged(arch: &'static str) -> Image {
+        Image::Cubin {
+            arch,
+            bytes: b"not machine code\0",
+            sites: &[],
+        }
+    }
+    let device = Device::new();
+    let mut images = ["sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
+        .map(damaged)
+        .to_vec();
+    let damaged = images.clone().leak();
+    images.extend(device.kernels.images());
+    let module = Module::load(&device.context, images.leak()).unwrap();
+    assert!(matches!(module.image(), Image::Ptx { .. }));
+    let refused = Module::load(&device.context, damaged).unwrap_err();
+    println!("{refused}");
+    assert!(matches!(refused, LoadError::Refused(_)));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_ptx_that_does_not_compile_says_why() {
+    static IMAGES: [Image; 1] = [Image::Ptx {
+        arch: "sm_75",
+        version: (7, 0),
+        bytes: b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f() { call nothing; ret; }\n",
+        sites: &[],
+    }];
+    let device = Device::new();
+    let refused = Module::load(&device.context, &IMAGES).unwrap_err();
+    println!("{refused}");
+    let LoadError::Refused(refusals) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(refusals[0].log.as_ref().unwrap().contains("nothing"));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_wrappers_are_compared_with_their_kernels() {
+    const fn of(entry: &'static str, checked: bool, params: &'static [ParamInfo]) -> KernelInfo {
+        KernelInfo {
+            entry,
+            checked,
+            params,
+            ..Kernels::GATHER
+        }
+    }
+    static SPIN: KernelInfo = of("spin", true, Kernels::SPIN.params);
+    static FEWER: KernelInfo = of("spin", false, Kernels::SPIN.params);
+    static MORE: KernelInfo = of("is_null", true, Kernels::IS_NULL.params);
+    static OTHER: KernelInfo = of("spin", true, Kernels::IS_NULL.params);
+    static NONE: KernelInfo = of("nothing", true, &[]);
+    let device = Device::new();
+    let module = Module::load(&device.context, device.kernels.images()).unwrap();
+    let refusal = |info| module.function(info).map(|_| ()).unwrap_err();
+    module.function(&SPIN).unwrap();
+    assert!(matches!(
+        refusal(&FEWER),
+        LoadError::ParameterCount {
+            expected: 2,
+            found: Count::More,
+            ..
+        }
+    ));
+    assert!(matches!(
+        refusal(&MORE),
+        LoadError::ParameterCount {
+            expected: 3,
+            found: Count::Exactly(2),
+            ..
+        }
+    ));
+    assert!(matches!(
+        refusal(&OTHER),
+        LoadError::Parameter {
+            parameter: "answer",
+            size: 1,
+            ..
+        }
+    ));
+    assert!(matches!(
+        refusal(&NONE),
+        LoadError::NoKernel {
+            entry: "nothing",
+            ..
+        }
+    ));
+}
+
+#[test]
 #[ignore = "needs an NVIDIA GPU, and makes its context unusable"]
 fn alone_a_fault_is_an_error_value() {
     let device = Device::new();
@@ -531,7 +631,7 @@ fn measure_launches() {
             rounds.sort();
             println!("{name}: {what}: {:?}", rounds[rounds.len() / 2]);
         };
-        let raw = gpuk::Module::load(context, kernels.images()).unwrap();
+        let raw = Module::load(context, kernels.images()).unwrap();
         let function = raw.cudarc().load_function("shared_bytes").unwrap();
         let mut bytes = stream.alloc_zeros::<u32>(1).unwrap();
         let config = LaunchConfig {

@@ -1,6 +1,7 @@
 //! Why a toolchain could not be installed, read from what pip or uv said.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use super::installer::{Tried, VARIABLE};
 use crate::fs::FsError;
@@ -48,6 +49,9 @@ pub enum InstallError {
         /// Each command and what it said.
         attempts: Vec<(String, String)>,
     },
+    /// Something else lies where the toolchain belongs.
+    #[error("`{}` was not installed by gpuk; move it away", .0.display())]
+    Foreign(PathBuf),
     /// What was fetched does not compile.
     #[error("what was fetched does not work and was not installed: {0}")]
     Verify(String),
@@ -111,7 +115,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Network => "the package index cannot be reached",
-            Self::DiskFull => "the disk is full (about 600 MB are needed while installing)",
+            Self::DiskFull => "the disk is full (about 900 MB are needed while installing)",
             Self::NoVersion => "the package index has no such version for this machine",
             Self::Nothing => {
                 "the package index cannot be reached, or has no such wheels for this machine"

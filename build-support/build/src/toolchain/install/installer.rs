@@ -44,23 +44,18 @@ impl Installer {
         words.join(" ")
     }
 
-    /// Installs packages into a folder, which it may fill with its temporary files too.
+    /// Installs a requirement with what it depends on into a folder, which it may fill with its temporary files too.
     pub(crate) fn install(
         &self,
-        packages: &[String],
+        requirement: &str,
         target: &Path,
         temporary: &Path,
     ) -> ToolCommand {
         let command = ToolCommand::new(&self.program).args(&self.args);
         let command = match self.is_uv {
-            true => command.args(["pip", "install", "--no-deps", "--only-binary", ":all:"]),
+            true => command.args(["pip", "install", "--only-binary", ":all:"]),
             false => command
-                .args([
-                    "install",
-                    "--no-deps",
-                    "--only-binary=:all:",
-                    "--no-compile",
-                ])
+                .args(["install", "--only-binary=:all:", "--no-compile"])
                 .args(["--disable-pip-version-check", "--no-input"])
                 // Both would forbid a target that harms neither.
                 .env("PIP_USER", "0")
@@ -71,7 +66,7 @@ impl Installer {
             .fold(command, |command, name| command.env(name, temporary))
             .arg("--target")
             .arg(target)
-            .args(packages)
+            .arg(requirement)
     }
 }
 

@@ -23,15 +23,11 @@ use crate::toolchain::platform::{Os, Platform};
 use crate::toolchain::search::places::newest_first;
 use crate::toolchain::version::Version;
 
-/// The wheels, as their projects are called; together about 280 MB on disk.
-pub const WHEELS: [&str; 6] = [
-    "nvidia-cuda-nvcc",
-    "nvidia-nvvm",
-    "nvidia-cuda-crt",
-    "nvidia-cuda-runtime",
-    "nvidia-cuda-cccl",
-    "nvidia-cuda-nvrtc",
-];
+/// NVIDIA's own statement of which wheels make up a toolkit; their version numbers do not follow the toolkit's.
+const PROJECT: &str = "cuda-toolkit";
+
+/// The parts of it that are installed, about 490 MB on disk. nvrtc is the second way to compile.
+const PARTS: [&str; 6] = ["nvcc", "nvvm", "crt", "cudart", "cccl", "nvrtc"];
 
 const MARKER: &str = "gpuk.json";
 const LOCK: &str = ".lock";
@@ -108,6 +104,7 @@ pub fn install(
         if let Some(there) = there(&path, version, progress) {
             return Ok(there);
         }
+        own(&path)?;
         progress(Step::Replacing(path.clone()));
         discard(&folder, &path)?;
     }
@@ -156,6 +153,7 @@ pub fn remove(
     if !path.is_dir() {
         return Ok(false);
     }
+    own(&path)?;
     discard(&folder, &path)?;
     Ok(true)
 }
@@ -206,10 +204,7 @@ fn fetch(
     if installers.is_empty() {
         return Err(InstallError::NoInstaller(tried));
     }
-    let packages: Vec<_> = WHEELS
-        .iter()
-        .map(|wheel| format!("{wheel}=={version}.*"))
-        .collect();
+    let requirement = format!("{PROJECT}[{}]=={version}.*", PARTS.join(","));
     let mut attempts = Vec::new();
     let mut site = None;
     for (index, installer) in installers.iter().enumerate() {
@@ -217,7 +212,7 @@ fn fetch(
         let temporary = partial.join("tmp");
         fs::create_dir(&target)?;
         fs::create_dir(&temporary)?;
-        let command = installer.install(&packages, &target, &temporary);
+        let command = installer.install(&requirement, &target, &temporary);
         progress(Step::Fetching {
             installer: format!("{} ({})", installer.name(), installer.version),
             command: command.to_string(),
@@ -300,6 +295,14 @@ fn clean_up(folder: &Path, progress: &mut dyn FnMut(Step)) {
             // A pip that outlived its parent may still write there; the next one removes it.
             let _ = fs::remove_dir(&entry.path());
         }
+    }
+}
+
+/// Refuses to touch what somebody else put there.
+fn own(path: &Path) -> Result<(), InstallError> {
+    match path.join(MARKER).is_file() {
+        true => Ok(()),
+        false => Err(InstallError::Foreign(path.to_owned())),
     }
 }
 

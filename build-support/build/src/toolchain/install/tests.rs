@@ -116,6 +116,18 @@ fn what_does_not_work_is_replaced_and_leftovers_go() {
 }
 
 #[test]
+fn what_somebody_else_put_there_stays() {
+    let machine = Machine::new();
+    machine.installer("uv", "uv 0.9.2", LAY_OUT);
+    let path = machine.toolchains().join("cuda-13.0");
+    std::fs::create_dir_all(path.join("bin")).unwrap();
+    assert!(matches!(machine.install().1, Err(InstallError::Foreign(_))));
+    let removed = remove("13.0".parse().unwrap(), &machine.env(), &mut |_| ());
+    assert!(matches!(removed, Err(InstallError::Foreign(_))));
+    assert!(path.join("bin").is_dir() && installed(&machine.env()).is_empty());
+}
+
+#[test]
 fn the_next_installer_is_tried_and_nothing_bad_is_installed() {
     let machine = Machine::new();
     machine.installer("uv", "uv 0.9.2", "echo 'error: dns error' >&2; exit 2");
@@ -131,7 +143,7 @@ fn the_next_installer_is_tried_and_nothing_bad_is_installed() {
         matches!(&error, InstallError::Fetch { cause: Cause::DiskFull, attempts, .. } if attempts.len() == 2)
     );
     insta::assert_snapshot!(error.to_string().replace(&machine.0.path().display().to_string(), ""), @r"
-    could not fetch CUDA 13.0: the disk is full (about 600 MB are needed while installing)
+    could not fetch CUDA 13.0: the disk is full (about 900 MB are needed while installing)
       `/bin/uv` said
         error: dns error
       `/bin/python3 -m pip` said

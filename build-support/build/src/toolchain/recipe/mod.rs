@@ -14,6 +14,7 @@
 
 pub(crate) mod dryrun;
 mod flags;
+mod steps;
 mod template;
 mod words;
 
@@ -23,7 +24,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use flags::FlagError;
-use template::{Fill, Hole, Piece, Template};
+use steps::{assemble_step, compile_step, preprocess_step};
+use template::{Fill, Hole, Template};
 use words::Quoting;
 
 use self::flags::Flags;
@@ -35,6 +37,9 @@ use crate::run::{ToolCommand, ToolError};
 
 /// Variables from which nvcc takes flags by itself.
 pub const NVCC_VARIABLES: [&str; 3] = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"];
+
+/// Variables from which a host compiler takes folders of headers by itself.
+const SEARCH_VARIABLES: [&str; 3] = ["CPATH", "CPLUS_INCLUDE_PATH", "INCLUDE"];
 
 /// The commands for one set of flags and one architecture; the same for every source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +116,9 @@ impl Recipe {
         let source = dryrun::of_source(ask).map_err(RecipeError::Nvcc)?;
         args[0] = format!("-arch=sm_{arch}");
         let ptx = dryrun::of_ptx(&toolchain.nvcc, &args, &variables).map_err(RecipeError::Nvcc)?;
-        Self::read(&source, &ptx, &flags, &arch, toolchain, host, &platform)
+        let recipe = Self::read(&source, &ptx, &flags, &arch, toolchain, host, &platform)?;
+        let versions = format!("{}\n{}", recipe.versions, searched(env));
+        Ok(Self { versions, ..recipe })
     }
 
     fn read(
@@ -215,7 +222,8 @@ impl Recipe {
         let variables = nvcc_variables(host, env)?;
         let identity = toolchain.identity();
         Ok(format!(
-            "recipe 1\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}"
+            "recipe 1\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}\n{}",
+            searched(env)
         ))
     }
 
@@ -315,6 +323,11 @@ fn nvcc_variables(host: &HostCompiler, env: &Env) -> Result<Vec<(String, String)
     ])
 }
 
+fn searched(env: &Env) -> String {
+    let values = SEARCH_VARIABLES.map(|name| format!("{name}={:?}", env.get(name)));
+    values.join(" ")
+}
+
 /// The host compiler of the dry run by its full path, so that a changed PATH cannot change it unseen.
 fn resolve(word: &str, host: &HostCompiler) -> PathBuf {
     let word = Path::new(word);
@@ -322,74 +335,6 @@ fn resolve(word: &str, host: &HostCompiler) -> PathBuf {
     match is_name && host.path.file_stem() == word.file_stem() {
         true => host.path.clone(),
         false => word.to_owned(),
-    }
-}
-
-fn preprocess_step(words: Vec<String>, flags: &Flags) -> Template {
-    let source = format!("{}.cu", dryrun::STEM);
-    step(words, flags, |previous, word| {
-        if word == source {
-            return Some(vec![Piece::hole(Hole::Input)]);
-        }
-        match previous {
-            "-o" => Some(vec![Piece::hole(Hole::Output)]),
-            // `cl.exe > file … -E`: to the same file without a redirection.
-            ">" => Some(vec![Piece::joined("-Fi", Hole::Output), Piece::text("-P")]),
-            _ => None,
-        }
-    })
-}
-
-fn compile_step(words: Vec<String>, flags: &Flags) -> Template {
-    step(words, flags, |previous, word| {
-        let hole = match previous {
-            "-o" => Hole::Output,
-            "--orig_src_file_name" | "--orig_src_path_name" => Hole::Name,
-            "--include_file_name" => Hole::Fatbin,
-            "--module_id_file_name" => Hole::ModuleId,
-            _ if word.ends_with(".cpp1.ii") => Hole::Input,
-            _ => return None,
-        };
-        Some(vec![Piece::hole(hole)])
-    })
-}
-
-fn assemble_step(words: Vec<String>, flags: &Flags, arch: &str) -> Template {
-    let source = format!("{}.ptx", dryrun::STEM);
-    let joined = format!("-arch=sm_{arch}");
-    step(words, flags, |previous, word| {
-        let piece = match previous {
-            "-o" => Piece::hole(Hole::Output),
-            _ if word == source => Piece::hole(Hole::Input),
-            _ if word == joined => Piece::joined("-arch=", Hole::Arch),
-            _ => return None,
-        };
-        Some(vec![piece])
-    })
-}
-
-fn step(
-    words: Vec<String>,
-    flags: &Flags,
-    hole: impl Fn(&str, &str) -> Option<Vec<Piece>>,
-) -> Template {
-    let redirected = words.iter().any(|word| word == ">");
-    let mut words = words.into_iter();
-    let program = words.next().unwrap_or_default();
-    let mut previous = String::new();
-    let mut args = Vec::new();
-    for word in words {
-        match hole(&previous, &word) {
-            Some(pieces) => args.extend(pieces),
-            None if word == ">" || (redirected && word == "-E") => {}
-            None => args.push(Piece::text(flags.restore(&word))),
-        }
-        previous = word;
-    }
-    Template {
-        program: program.into(),
-        args,
-        env: Vec::new(),
     }
 }
 

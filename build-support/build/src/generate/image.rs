@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::bindings::{ImageBinding, ImageKind, ModuleBindings};
-use super::out::{Expr, Out, call, field, literal, macro_call, row, text};
+use super::expr::{Expr, call, field, literal, macro_call, quoted, row, text};
+use super::out::Out;
 use crate::site::{SiteKind, SiteRecord};
 
 /// Draws `IMAGES` and the site tables; images with the same sites share one.
@@ -82,11 +83,6 @@ fn site(site: &SiteRecord) -> Expr {
             field("types", row([text("&"), call("[", types.collect())])),
         ],
     )
-}
-
-/// A string literal.
-pub(super) fn quoted(string: &str) -> Expr {
-    text(format!("{string:?}"))
 }
 
 /// A path as the wrappers show it, with `/` on every system.

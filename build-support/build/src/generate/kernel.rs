@@ -1,11 +1,12 @@
 //! What the run time knows of a kernel: the associated constant `KernelInfo`.
 
 use super::bindings::ModuleBindings;
+use super::expr::{Expr, call, field, literal, quoted, row, text};
 use super::ident::plain;
-use super::image::{quoted, slashed};
+use super::image::slashed;
 use super::layout::Layout;
 use super::names::KernelNames;
-use super::out::{Expr, Out, call, field, literal, row, text};
+use super::out::Out;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType};
 

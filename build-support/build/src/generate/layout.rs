@@ -80,6 +80,8 @@ pub(super) struct Placement {
     pub(super) packed: Option<u64>,
     /// `align(N)`: more than any field asks for.
     pub(super) align: Option<u64>,
+    /// What each field is stored as: its type, or the bytes of one that cannot stand where it does.
+    pub(super) stored: Vec<Type>,
     /// Bytes of padding in front of each field that Rust would not leave by itself; 0 for most.
     pub(super) before: Vec<u64>,
     /// Bytes of padding behind the last.
@@ -89,48 +91,102 @@ pub(super) struct Placement {
 impl Placement {
     /// Places the fields of a struct.
     pub(super) fn of(signatures: &Signatures, structure: &Struct) -> Self {
-        let layout = |ty| Layout::of(signatures, ty);
-        let natural = structure
-            .fields
-            .iter()
-            .filter_map(|field| layout(&field.ty))
-            .map(|layout| layout.align)
-            .max()
-            .unwrap_or(1);
-        let unaligned = structure.fields.iter().any(|field| {
-            layout(&field.ty).is_some_and(|it| !field.offset.is_multiple_of(it.align))
-        });
-        let packed = unaligned || structure.align < natural;
-        let limit = if packed { structure.align } else { u64::MAX };
-
-        let mut end = 0;
-        let mut before = Vec::new();
-        for field in &structure.fields {
-            let placed = layout(&field.ty);
-            let align = placed.map_or(1, |it| it.align.min(limit)).max(1);
-            // Where the types are known to nobody, the compile-time assertions decide.
-            let gap = field.offset.saturating_sub(end);
-            let by_rust = placed.is_none() || u64::next_multiple_of(end, align) == field.offset;
-            before.push(if by_rust { 0 } else { gap });
-            end = field.offset + placed.map_or(0, |it| it.size);
+        let mut stored: Vec<_> = structure.fields.iter().map(|it| it.ty.clone()).collect();
+        let mut packed = is_packed(signatures, structure, &stored);
+        // A packed struct cannot hold what has an alignment of its own (rustc's E0588), so what can do without
+        // packing does.
+        for only_unfit in [true, false] {
+            if packed {
+                to_bytes(signatures, structure, &mut stored, |ty, fits| {
+                    !(only_unfit && fits) && has_own_alignment(signatures, ty)
+                });
+                packed = is_packed(signatures, structure, &stored);
+            }
         }
-        let align = (structure.align > natural && !packed).then_some(structure.align);
-        let rust_size = end.next_multiple_of(structure.align.max(1));
+        // `packed` and `align` exclude each other (rustc's E0587).
+        if packed && natural(signatures, &stored) < structure.align {
+            to_bytes(signatures, structure, &mut stored, |_, fits| !fits);
+            packed = false;
+        }
+
+        let mut before = Vec::new();
+        let mut end = 0;
+        for (field, ty) in structure.fields.iter().zip(&stored) {
+            let layout = Layout::of(signatures, ty);
+            let align = layout.map_or(1, |it| it.align);
+            let align = if packed {
+                align.min(structure.align)
+            } else {
+                align
+            };
+            // Of a type that nobody knows the compile-time assertions decide.
+            let by_rust = layout.is_none() || u64::next_multiple_of(end, align) == field.offset;
+            let gap = field.offset.saturating_sub(end);
+            before.push(if by_rust { 0 } else { gap });
+            end = field.offset + layout.map_or(0, |it| it.size);
+        }
+        let more = structure.align > natural(signatures, &stored) && !packed;
+        let by_rust = end.next_multiple_of(structure.align.max(1)) >= structure.size;
         Self {
             packed: packed.then_some(structure.align),
-            align,
+            align: more.then_some(structure.align),
+            stored,
             before,
-            behind: if rust_size < structure.size {
-                structure.size - end
-            } else {
-                0
-            },
+            behind: if by_rust { 0 } else { structure.size - end },
         }
     }
 
     /// Whether padding is written out.
     pub(super) fn is_padded(&self) -> bool {
         self.behind > 0 || self.before.iter().any(|bytes| *bytes > 0)
+    }
+}
+
+/// The alignment that the fields' types ask for.
+fn natural(signatures: &Signatures, stored: &[Type]) -> u64 {
+    let layouts = stored.iter().filter_map(|ty| Layout::of(signatures, ty));
+    layouts.map(|it| it.align).max().unwrap_or(1)
+}
+
+/// Whether a field of the type would not be aligned there.
+fn is_unaligned(signatures: &Signatures, ty: &Type, offset: u64) -> bool {
+    Layout::of(signatures, ty).is_some_and(|it| !offset.is_multiple_of(it.align))
+}
+
+fn is_packed(signatures: &Signatures, structure: &Struct, stored: &[Type]) -> bool {
+    let mut fields = structure.fields.iter().zip(stored);
+    structure.align < natural(signatures, stored)
+        || fields.any(|(field, ty)| is_unaligned(signatures, ty, field.offset))
+}
+
+/// Stores the chosen fields as bytes; the choice is told whether the type can stand there in a struct that is
+/// not packed.
+fn to_bytes(
+    signatures: &Signatures,
+    structure: &Struct,
+    stored: &mut [Type],
+    choose: impl Fn(&Type, bool) -> bool,
+) {
+    for (field, ty) in structure.fields.iter().zip(stored) {
+        if let Some(layout) = Layout::of(signatures, ty) {
+            let aligned = field.offset.is_multiple_of(layout.align);
+            if choose(ty, aligned && layout.align <= structure.align) {
+                *ty = Type::Array(Box::new(Type::Scalar(Scalar::U8)), layout.size);
+            }
+        }
+    }
+}
+
+/// Whether Rust's type has an alignment that is written out.
+fn has_own_alignment(signatures: &Signatures, ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) | Type::Address => false,
+        Type::Vector(_) => true,
+        Type::Array(item, _) => has_own_alignment(signatures, item),
+        Type::Struct(path) => find(signatures, path).is_some_and(|it| {
+            let Placement { align, stored, .. } = Placement::of(signatures, it);
+            align.is_some() || stored.iter().any(|ty| has_own_alignment(signatures, ty))
+        }),
     }
 }
 
@@ -188,6 +244,13 @@ mod tests {
         assert_eq!((placement.packed, placement.before), (Some(1), vec![0, 0]));
         let half = place(12, 4, &[(CHAR, 0), (DOUBLE, 4)]);
         assert_eq!((half.packed, half.before), (Some(4), vec![0, 0]));
+        let vector = Type::Vector("float4".to_owned());
+        let bytes = place(18, 2, &[(CHAR, 0), (vector, 2)]);
+        assert_eq!((bytes.packed, bytes.align), (None, Some(2)));
+        assert_eq!(
+            bytes.stored[1],
+            Type::Array(Box::new(Type::Scalar(Scalar::U8)), 16)
+        );
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::bindings::ModuleBindings;
 use super::describe::describe;
-use super::image::quoted;
+use super::expr::{self, Expr, block, call, quoted, row, text, tuple};
 use super::kernel::is_checked;
 use super::names::{KernelNames, Names};
-use super::out::{self, Expr, Out, block, call, row, text, tuple};
+use super::out::Out;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType, Signatures, Type};
 
@@ -59,7 +59,7 @@ pub(super) fn launch(
         [] => text(format!("pub unsafe fn {method}")),
         some => {
             let some = some.iter().map(text).collect();
-            out::generics(format!("pub unsafe fn {method}<"), some)
+            expr::generics(format!("pub unsafe fn {method}<"), some)
         }
     };
     let mut arguments = vec![
@@ -72,12 +72,12 @@ pub(super) fn launch(
         |(param, (name, ty))| {
             let mutable = if is_output(param) { "mut " } else { "" };
             match split_bound(&ty) {
-                Some((open, item)) => out::bound(format!("{mutable}{name}: {open}"), text(item)),
+                Some((open, item)) => expr::bound(format!("{mutable}{name}: {open}"), text(item)),
                 None => text(format!("{mutable}{name}: {ty}")),
             }
         },
     ));
-    let result = out::result(
+    let result = expr::result(
         ") -> ::core::result::Result<",
         vec![
             call("(", vec![text("::gpuk::ErrorPayload"), group(&outputs)]),

@@ -14,6 +14,7 @@
 mod bindings;
 mod describe;
 mod docs;
+mod expr;
 mod ident;
 mod image;
 mod kernel;

@@ -1,11 +1,12 @@
 //! The module of one source, and the file of them all.
 
 use super::bindings::ModuleBindings;
+use super::expr::{call, field, literal, macro_call, row, text};
 use super::image::images;
 use super::kernel::info;
 use super::method::launch;
 use super::names::{KernelNames, Names};
-use super::out::{Out, call, field, literal, macro_call, row, text};
+use super::out::Out;
 use super::structure::structure;
 use super::types::Types;
 

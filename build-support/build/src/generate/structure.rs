@@ -1,9 +1,10 @@
 //! The structs that kernels take: plain data, laid out as the compiler did.
 
 use super::bindings::ModuleBindings;
-use super::layout::{Layout, Placement, find};
+use super::expr::{self, Expr, call, literal, macro_call, params, row, text};
+use super::layout::{Placement, find};
 use super::names::{Names, fields};
-use super::out::{self, Expr, Out, call, literal, macro_call, params, row, text};
+use super::out::Out;
 use super::types::{Types, cpp};
 use crate::kernel::{Field, Signatures, Struct, Type};
 
@@ -16,7 +17,6 @@ pub(super) fn structure(out: &mut Out, bindings: &ModuleBindings, names: &Names,
 }
 
 struct Plain<'a> {
-    signatures: &'a Signatures,
     types: Types<'a>,
     structure: &'a Struct,
     placement: Placement,
@@ -27,19 +27,18 @@ struct Plain<'a> {
 
 /// A field in the order of memory.
 enum Slot<'a> {
-    Field(&'a str, &'a Field),
+    /// Its name, the field, and what it is stored as.
+    Field(&'a str, &'a Field, &'a Type),
     Padding(&'a str, u64),
 }
 
 impl<'a> Plain<'a> {
     fn of(bindings: &'a ModuleBindings, names: &'a Names, structure: &'a Struct) -> Self {
-        let signatures = &bindings.signatures;
-        let placement = Placement::of(signatures, structure);
+        let placement = Placement::of(&bindings.signatures, structure);
         let paddings = placement.before.iter().filter(|it| **it > 0).count();
         let paddings = paddings + usize::from(placement.behind > 0);
         let (fields, paddings) = fields(structure, paddings);
         Self {
-            signatures,
             types: Types::code(names),
             structure,
             placement,
@@ -53,11 +52,12 @@ impl<'a> Plain<'a> {
         let mut paddings = self.paddings.iter();
         let mut slots = Vec::new();
         let fields = self.fields.iter().zip(&self.structure.fields);
-        for ((name, field), before) in fields.zip(&self.placement.before) {
+        let placed = self.placement.stored.iter().zip(&self.placement.before);
+        for ((name, field), (stored, before)) in fields.zip(placed) {
             if *before > 0 {
                 slots.extend(paddings.next().map(|it| Slot::Padding(it, *before)));
             }
-            slots.push(Slot::Field(name, field));
+            slots.push(Slot::Field(name, field, stored));
         }
         if self.placement.behind > 0 {
             slots.extend(
@@ -88,9 +88,9 @@ impl<'a> Plain<'a> {
         out.braced(format!("pub struct {name}"), |out| {
             for slot in self.slots() {
                 match slot {
-                    Slot::Field(name, field) => {
-                        out.docs([self.described(field)]);
-                        out.line(format!("pub {name}: {},", self.field_type(field)));
+                    Slot::Field(name, field, stored) => {
+                        out.docs([described(field, stored)]);
+                        out.line(format!("pub {name}: {},", self.types.rust(stored)));
                     }
                     Slot::Padding(name, bytes) => {
                         out.docs(["Padding."]);
@@ -118,51 +118,11 @@ impl<'a> Plain<'a> {
         }
     }
 
-    fn described(&self, field: &Field) -> String {
-        let what = if self.is_bytes(field) {
-            ": its bytes"
-        } else if is_address(&field.ty) {
-            ": a device address"
-        } else {
-            ""
-        };
-        format!("`{}`, at byte {}{what}.", cpp(&field.ty), field.offset)
-    }
-
-    /// A packed struct cannot hold what has an alignment of its own (rustc's E0588): it holds the bytes.
-    fn is_bytes(&self, field: &Field) -> bool {
-        self.placement.packed.is_some() && self.has_own_alignment(&field.ty)
-    }
-
-    fn field_type(&self, field: &Field) -> String {
-        if self.is_bytes(field) {
-            let size = Layout::of(self.signatures, &field.ty).map_or(0, |it| it.size);
-            return format!("[u8; {size}]");
-        }
-        self.types.rust(&field.ty)
-    }
-
-    fn has_own_alignment(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Scalar(_) | Type::Address => false,
-            Type::Vector(_) => true,
-            Type::Array(item, _) => self.has_own_alignment(item),
-            Type::Struct(path) => find(self.signatures, path).is_some_and(|it| {
-                Placement::of(self.signatures, it).align.is_some()
-                    || it
-                        .fields
-                        .iter()
-                        .any(|field| self.has_own_alignment(&field.ty))
-            }),
-        }
-    }
-
     /// Literals of a padded struct cannot be written elsewhere.
     fn constructor(&self, out: &mut Out) {
-        let inputs = self.fields.iter().zip(&self.structure.fields);
-        let inputs = inputs
-            .map(|(name, field)| text(format!("{name}: {}", self.field_type(field))))
-            .collect();
+        let inputs = self.fields.iter().zip(&self.placement.stored);
+        let inputs = inputs.map(|(name, ty)| text(format!("{name}: {}", self.types.rust(ty))));
+        let inputs = inputs.collect();
         out.line("");
         out.braced(format!("impl {}", self.name), |out| {
             out.docs(["From the fields; the padding is zero."]);
@@ -178,16 +138,9 @@ impl<'a> Plain<'a> {
 
     fn default_by_hand(&self) -> bool {
         self.slots().iter().any(|slot| match slot {
-            Slot::Field(_, field) => self.is_long_array(&field.ty),
+            Slot::Field(_, _, stored) => is_long_array(stored),
             Slot::Padding(_, bytes) => *bytes > DEFAULT_ITEMS,
         })
-    }
-
-    fn is_long_array(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Array(item, length) => *length > DEFAULT_ITEMS || self.is_long_array(item),
-            _ => false,
-        }
     }
 
     fn default(&self, out: &mut Out) {
@@ -196,27 +149,18 @@ impl<'a> Plain<'a> {
             format!("impl ::core::default::Default for {}", self.name),
             |out| {
                 out.braced("fn default() -> Self", |out| {
-                    let value = self
-                        .value(|name, field| out::field(name, text(self.default_of(&field.ty))));
+                    let value =
+                        self.value(|name, stored| expr::field(name, text(default_of(stored))));
                     out.statement(&value, "");
                 });
             },
         );
     }
 
-    fn default_of(&self, ty: &Type) -> String {
-        match ty {
-            Type::Array(item, length) if self.is_long_array(ty) => {
-                format!("[{}; {length}]", self.default_of(item))
-            }
-            _ => "::core::default::Default::default()".to_owned(),
-        }
-    }
-
-    fn value(&self, field: impl Fn(&str, &Field) -> Expr) -> Expr {
+    fn value(&self, field: impl Fn(&str, &Type) -> Expr) -> Expr {
         let fields = self.slots().into_iter().map(|slot| match slot {
-            Slot::Field(name, it) => field(name, it),
-            Slot::Padding(name, bytes) => out::field(name, text(format!("[0; {bytes}]"))),
+            Slot::Field(name, _, stored) => field(name, stored),
+            Slot::Padding(name, bytes) => expr::field(name, text(format!("[0; {bytes}]"))),
         });
         literal("Self {", fields.collect())
     }
@@ -238,7 +182,7 @@ impl<'a> Plain<'a> {
             name, structure, ..
         } = self;
         let assert = |to: &mut Out, left: Expr, right: u64| {
-            let equal = out::equal(left, right);
+            let equal = expr::equal(left, right);
             to.statement(&macro_call("::core::assert!(", vec![equal]), ";");
         };
         out.line("");
@@ -253,6 +197,34 @@ impl<'a> Plain<'a> {
             }
         });
     }
+}
+
+fn is_long_array(ty: &Type) -> bool {
+    match ty {
+        Type::Array(item, length) => *length > DEFAULT_ITEMS || is_long_array(item),
+        _ => false,
+    }
+}
+
+fn default_of(ty: &Type) -> String {
+    match ty {
+        Type::Array(item, length) if is_long_array(ty) => {
+            format!("[{}; {length}]", default_of(item))
+        }
+        _ => "::core::default::Default::default()".to_owned(),
+    }
+}
+
+/// What a field's documentation says.
+fn described(field: &Field, stored: &Type) -> String {
+    let what = if *stored != field.ty {
+        ": its bytes"
+    } else if is_address(&field.ty) {
+        ": a device address"
+    } else {
+        ""
+    };
+    format!("`{}`, at byte {}{what}.", cpp(&field.ty), field.offset)
 }
 
 fn is_address(ty: &Type) -> bool {

@@ -386,7 +386,7 @@ pub mod structs {
 
     /// `PackedVector`: 17 bytes, aligned to 1.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    #[repr(C, packed)]
+    #[repr(C)]
     pub struct PackedVector {
         /// `unsigned char`, at byte 0.
         pub tag: u8,

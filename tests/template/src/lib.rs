@@ -4,6 +4,8 @@
 //! expanded file names; the template has none. That both agree is itself a test, for where cargo-generate is
 //! installed.
 
+#![expect(clippy::expect_used, reason = "for tests, whose failures are panics")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

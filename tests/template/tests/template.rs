@@ -1,6 +1,9 @@
 //! The template gives a project that cargo and gpuk take, and it is the one that `tests/demo` compiles.
 
-#![expect(clippy::unwrap_used, reason = "clippy sees tests, but not what they call")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy sees tests, but not what they call"
+)]
 
 use std::fs;
 use std::path::Path;

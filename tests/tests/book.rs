@@ -3,6 +3,8 @@
 //! `UPDATE=1 cargo test -p gpuk-tests --test book` rewrites what stands between `<!-- generated: … -->` and
 //! `<!-- end -->`.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -215,10 +217,12 @@ fn sources(folder: &Path) -> Vec<String> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
-        let test = entry.file_name().to_string_lossy().contains("tests");
+        if entry.file_name().to_string_lossy().contains("tests") {
+            continue;
+        }
         if path.is_dir() {
             texts.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !test {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(path).unwrap();
             texts.push(text.split("#[cfg(test)]").next().unwrap().to_owned());
         }

@@ -14,9 +14,9 @@ pub trait Progress: Sync {
         let _ = unit;
     }
 
-    /// It ended after so long.
-    fn finished(&self, unit: &str, took: Duration) {
-        let _ = (unit, took);
+    /// It ended after so long, well or not.
+    fn finished(&self, unit: &str, took: Duration, well: bool) {
+        let _ = (unit, took, well);
     }
 
     /// Another build of the same package is running, and this one waits for it.

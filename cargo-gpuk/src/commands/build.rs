@@ -35,7 +35,8 @@ fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
                 0 => String::new(),
                 refused => format!(", {refused} without a wrapper"),
             };
-            shell.status(verb, format_args!("{kernels} kernels{refused} in {took:.2}s"));
+            let noun = if kernels == 1 { "kernel" } else { "kernels" };
+            shell.status(verb, format_args!("{kernels} {noun}{refused} in {took:.2}s"));
             kernels::finished(shell, Exit::Success)
         }
         Err(exit) => exit,

@@ -66,14 +66,15 @@ impl Progress for Bar<'_> {
         });
     }
 
-    fn finished(&self, unit: &str, took: Duration) {
+    fn finished(&self, unit: &str, took: Duration, well: bool) {
         self.change(|running| {
             running.remove(unit);
         });
         self.bar.inc(1);
         if self.bar.is_hidden() {
             let took = took.as_secs_f64();
-            self.shell.status("Compiled", format_args!("{unit} in {took:.2}s"));
+            let verb = if well { "Compiled" } else { "Failed" };
+            self.shell.status(verb, format_args!("{unit} in {took:.2}s"));
         }
     }
 

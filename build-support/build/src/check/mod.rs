@@ -8,6 +8,8 @@ mod translate;
 
 use std::path::Path;
 
+use gpuk_ptx::Module;
+
 pub(crate) use translate::{refusal, site};
 
 use crate::diagnostic::Diagnostic;
@@ -15,9 +17,11 @@ use crate::kernel::Signatures;
 use crate::package::Package;
 use crate::site::SiteRecord;
 
-/// What rules look at: a unit after functionalizing.
+/// What rules look at.
 pub(crate) struct Subject<'a> {
     pub(crate) package: &'a Package,
+    /// As compiled, before functionalizing.
+    pub(crate) module: &'a Module,
     /// Relative to the package's folder.
     pub(crate) source: &'a Path,
     pub(crate) signatures: &'a Signatures,
@@ -26,7 +30,7 @@ pub(crate) struct Subject<'a> {
 
 type Rule = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
-const RULES: &[Rule] = &[rules::honoured::check];
+const RULES: &[Rule] = &[rules::honoured::check, rules::unresolved::check];
 
 /// Applies every rule.
 pub(crate) fn rules(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -27,6 +27,7 @@ use names::Named;
 use origin::{Origin, Origins};
 pub use ptx::{of_cuda, of_ptx};
 use refusal::Refusal;
+pub(crate) use symbol::readable;
 use types::Types;
 
 /// Joins the entries of a module with the source they come from.

@@ -1,6 +1,7 @@
 //! Why an entry gets no wrapper, as findings.
 
 use super::origin::Origin;
+use super::symbol;
 use super::types::Why;
 use crate::ctype::CType;
 use crate::diagnostic::{Code, Diagnostic, Level, Place};
@@ -20,6 +21,7 @@ impl Stranger {
         let code = Some(Code::ENTRY_NOT_IN_SOURCE);
         match self {
             Self::Unknown => {
+                let entry = symbol::readable(entry);
                 let message = format!(
                     "entry `{entry}` is declared neither in the source nor in its own headers"
                 );
@@ -68,19 +70,19 @@ impl Refusal {
         };
         let parameter = format!("parameter `{name}` of kernel `{kernel}`");
         let finding = match why {
-            Why::Reference => Diagnostic::error(
+            Why::Reference => Diagnostic::warning(
                 Code::REFERENCE_PARAMETER,
                 format!("{parameter} is a reference, `{ty}`"),
             )
             .note("it is passed as an address of the host, which the device cannot read")
             .help(instead_of_reference(ty, name)),
-            Why::Polymorphic(class) => Diagnostic::error(
+            Why::Polymorphic(class) => Diagnostic::warning(
                 Code::CLASS_NOT_PLAIN,
                 format!("{parameter} has class `{class}`, which has virtual functions"),
             )
             .note("its bytes hold an address of the host's function table")
             .help("pass a struct of plain fields, or a pointer to device memory"),
-            Why::NotCopyable(class) => Diagnostic::error(
+            Why::NotCopyable(class) => Diagnostic::warning(
                 Code::CLASS_NOT_PLAIN,
                 format!("{parameter} has class `{class}`, which is not trivially copyable"),
             )
@@ -94,14 +96,22 @@ impl Refusal {
                 ),
             ),
             _ => {
+                let help = match origin.implicit && why.is_about_instance() {
+                    true => {
+                        "instantiate the kernel explicitly, `template __global__ void …;`: the compiler then tells the layout"
+                    }
+                    false => "pass a pointer to it, or a struct of plain fields",
+                };
                 let message = format!("{parameter} has type `{ty}`, which has no Rust counterpart");
                 Diagnostic::warning(Code::TYPE_WITHOUT_COUNTERPART, message)
                     .note(reason(why))
-                    .note("the kernel gets no wrapper")
-                    .help("pass a pointer to it, or a struct of plain fields")
+                    .help(help)
             }
         };
         let mut finding = finding.at(origin.place.clone(), "");
+        if finding.level == Level::Warning {
+            finding = finding.note("the kernel gets no wrapper");
+        }
         // An instance that host code launches was not made for a wrapper.
         if origin.implicit {
             finding.level = Level::Note;
@@ -127,24 +137,24 @@ fn instead_of_reference(ty: &CType, name: &str) -> String {
 
 fn reason(why: &Why) -> String {
     match why {
-        Why::Unknown(ty) => format!(
-            "the layout of `{ty}` is not known: no definition of it was read from the source"
-        ),
+        Why::Unknown(ty) => {
+            format!("the layout of `{ty}` cannot be read from the source and its own headers")
+        }
         Why::Obstacle(class, obstacle) => {
             let what = match obstacle {
                 Obstacle::Union => "is a union",
                 Obstacle::AnonymousMember => "has an anonymous struct or union as a member",
                 Obstacle::BitField => "has a bit-field",
                 Obstacle::Base => "has a base class",
+                Obstacle::Reference => "has a reference as a field",
                 Obstacle::Specialization => "is a specialization of a template",
             };
             format!("`{class}` {what}")
         }
         Why::Gap(class) => format!("not all fields of `{class}` were read from the source"),
         Why::Field(class, field, inner) => match &**inner {
-            Why::Reference => format!("field `{field}` of `{class}` is a reference"),
             Why::Unknown(ty) => {
-                format!("field `{field}` of `{class}` has type `{ty}`, whose layout is not known")
+                format!("field `{field}` of `{class}` has type `{ty}`, whose layout cannot be read")
             }
             inner => format!("field `{field}` of `{class}`: {}", reason(inner)),
         },

@@ -20,3 +20,11 @@ pub(super) fn function(symbol: &str) -> Option<Function> {
     let (name, params) = ctype::function_name(&text).ok()?;
     Some(Function { name, params })
 }
+
+/// A symbol as C++ writes it, `helper(float)`; one that is not mangled stays as it is.
+pub(crate) fn readable(symbol: &str) -> String {
+    let demangled = Symbol::new(symbol)
+        .ok()
+        .and_then(|symbol| symbol.demangle().ok());
+    demangled.unwrap_or_else(|| symbol.to_owned())
+}

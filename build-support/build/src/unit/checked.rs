@@ -60,6 +60,7 @@ pub(super) fn check(
     };
     let subject = check::Subject {
         package: shop.package,
+        module: &module,
         source: &job.source.path,
         signatures: &checked.signatures,
         sites: &checked.sites,

@@ -127,7 +127,7 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         let made = self.run(shop);
         let took = start.elapsed();
-        shop.progress.finished(&label, took);
+        shop.progress.finished(&label, took, made.is_ok());
         let made = made?;
         let digest = |path: &PathBuf| {
             let digest = shop.digests.of(&shop.package.root.join(path))?;

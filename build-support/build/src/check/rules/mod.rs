@@ -1,3 +1,4 @@
 //! One file per rule.
 
 pub(super) mod honoured;
+pub(super) mod unresolved;

@@ -1,0 +1,104 @@
+//! `build.rs`: one line builds the kernels of a package, and cargo decides when.
+
+use std::path::PathBuf;
+
+use gpuk_tests::{Output, Project, workspace_root};
+
+const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
+
+/// A crate with a build script; all such crates share their dependencies' artifacts.
+fn package(name: &str) -> Project {
+    let support = workspace_root().join("build-support");
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script");
+    let project = Project::new(name, GPUK)
+        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
+        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+        .file("src/lib.rs", "//! Kernels.\n#![deny(warnings, missing_docs)]\ngpuk::include_kernels!();\n")
+        .file("kernels/scale.cuh", "#define FACTOR 2\n")
+        .file("kernels/scale.cu", "#include \"scale.cuh\"\n/// Scales in place.\nextern \"C\" __global__ void scale(float *data, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) data[i] *= FACTOR;\n}\n")
+        .file("kernels/other.cu", "extern \"C\" __global__ void other(int *data) { data[0] = 1; }\n");
+    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
+    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
+    project
+        .file("Cargo.lock", &lock)
+        .file(
+            "Cargo.toml",
+            &format!(
+                "{manifest}\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
+                support.join("runtime"),
+                support.join("build"),
+            ),
+        )
+}
+
+fn check(project: &Project) -> Output {
+    project.cargo(&["check", "--offline", "--quiet"])
+}
+
+/// The folder of the build script's results, newest first where a profile has several.
+fn out(project: &Project) -> PathBuf {
+    let output = project.cargo(&["check", "--offline", "--quiet", "--message-format", "json"]).ok();
+    let messages = output.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let name = project.root().display().to_string().replace(&*project.root().to_string_lossy(), "[ROOT]");
+    let mut scripts = messages.filter(|message| message["reason"] == "build-script-executed");
+    let own = scripts.find(|message| message["package_id"].as_str().is_some_and(|id| id.contains(&name)));
+    let folder = own.unwrap()["out_dir"].as_str().unwrap().replace("[ROOT]", &project.root().to_string_lossy());
+    PathBuf::from(folder).join("gpuk")
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
+    let project = package("scripted");
+    let _ = check(&project).ok();
+    let out = out(&project);
+    let bindings = || std::fs::read_to_string(out.join("kernels.rs")).unwrap();
+    let units = || std::fs::read_dir(out.join("store/units")).unwrap().count();
+    assert!(bindings().contains("/// Scales in place."));
+    let (first, count) = (bindings(), units());
+    assert_eq!(count, 2);
+
+    let _ = check(&project).ok();
+    assert_eq!((bindings(), units()), (first.clone(), count), "nothing changed");
+
+    project.write("kernels/scale.cuh", "#define FACTOR 3\n");
+    let _ = check(&project).ok();
+    assert_ne!(bindings(), first, "a header's edit makes another image");
+    assert_eq!(units(), count + 1, "of one source alone");
+
+    project.write("kernels/new.cu", "extern \"C\" __global__ void fresh(int *data) { data[0] = 1; }\n");
+    let _ = check(&project).ok();
+    assert!(bindings().contains("pub mod new"), "a new source is seen");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_failure_stands_in_the_crate_in_the_compilers_words() {
+    let project = package("broken");
+    project.write("kernels/scale.cu", "extern \"C\" __global__ void scale(float *data) {\n    data[0] = factor;\n}\n");
+    let output = check(&project);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    let said = "error: identifier \"factor\" is undefined";
+    assert_eq!(output.stderr.matches(said).count(), 1, "{}", output.stderr);
+    for place in ["kernels/scale.cu:2:5", "--> src/lib.rs:3:1"] {
+        assert!(output.stderr.contains(place), "{place}\n{}", output.stderr);
+    }
+    project.write("kernels/scale.cu", "extern \"C\" __global__ void scale(float *data) { data[0] = 1; }\n");
+    let _ = check(&project).ok();
+}
+
+#[test]
+fn without_a_compiler_the_crate_says_what_to_do() {
+    let mut project = package("bare");
+    let nothing = project.root().join("nothing").display().to_string();
+    for name in ["NVCC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CONDA_PREFIX", "VIRTUAL_ENV"] {
+        project = project.env(name, None);
+    }
+    let output = check(&project.env("GPUK_HOME", Some(&nothing)));
+    if output.code == Some(0) {
+        // A toolkit in a default folder cannot be hidden; then there is nothing to say.
+        assert!(std::path::Path::new("/usr/local/cuda").exists() || std::path::Path::new("/opt/cuda").exists());
+        return;
+    }
+    assert!(output.stderr.contains("cargo gpuk toolchain install"), "{}", output.stderr);
+}

@@ -21,7 +21,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A function that can come to a check is called through a pointer, or could be.
-    #[error("`{function}` contains a check and {how}")]
+    #[error("`{function}` can come to a check, and {how}")]
     IndirectCall {
         /// PTX symbol of the function.
         function: String,

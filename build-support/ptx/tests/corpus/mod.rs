@@ -1,0 +1,15 @@
+//! The files beside this one; `README.md` says where each is from.
+
+pub(crate) const CHECKS: &str = include_str!("checks.ptx");
+pub(crate) const FEATURES: &str = include_str!("features.ptx");
+pub(crate) const TRITON: &str = include_str!("triton.ptx");
+
+pub(crate) const ALL: [(&str, &str); 7] = [
+    ("checks", CHECKS),
+    ("checks_debug", include_str!("checks_debug.ptx")),
+    ("checks_sm100", include_str!("checks_sm100.ptx")),
+    ("features", FEATURES),
+    ("relocatable", include_str!("relocatable.ptx")),
+    ("nvrtc12", include_str!("nvrtc12.ptx")),
+    ("triton", TRITON),
+];

@@ -1,0 +1,192 @@
+//! Checks of real compiler output become code that records them.
+
+use std::fmt::Write;
+
+use gpuk_ptx::functionalize::{Functionalized, Options, functionalize};
+use gpuk_ptx::{FunctionKind, Module, StatementKind};
+
+#[allow(dead_code, reason = "each test reads some of the files")]
+mod corpus;
+
+fn done(text: &str) -> Functionalized {
+    let module = Module::parse(text).unwrap();
+    functionalize(&module, &Options { asserts: true }).unwrap()
+}
+
+#[test]
+fn sites_say_what_the_source_does() {
+    let mut listing = String::new();
+    for site in done(corpus::CHECKS).sites {
+        writeln!(
+            listing,
+            "{} {:?} {}:{} `{}` {:?} {:?} in {} from {:?}",
+            site.id,
+            site.kind,
+            site.file,
+            site.line,
+            site.condition,
+            site.format,
+            site.types,
+            site.function,
+            site.entries
+        )
+        .unwrap();
+    }
+    insta::assert_snapshot!(listing);
+}
+
+#[test]
+fn back_ends_agree_on_the_sites() {
+    let key = |text| {
+        let mut sites: Vec<_> = done(text)
+            .sites
+            .into_iter()
+            .map(|site| {
+                (
+                    site.line,
+                    site.condition,
+                    site.format,
+                    site.types,
+                    site.entries,
+                )
+            })
+            .collect();
+        sites.sort_by_key(|site| format!("{site:?}"));
+        sites
+    };
+    let expected = key(corpus::CHECKS);
+    for (name, text) in corpus::ALL {
+        if name.starts_with("checks") {
+            assert_eq!(key(text), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_failure_function_and_no_string_is_left() {
+    for (name, text) in corpus::ALL {
+        let text = done(text).text;
+        for gone in ["__gpuk_fail", "__assertfail"] {
+            assert!(!text.contains(gone), "{name}: {gone}");
+        }
+        let module = Module::parse(text).unwrap();
+        if name == "checks" {
+            assert_eq!(module.variables_with_prefix("$str").count(), 0);
+            assert_eq!(module.variables_with_prefix("__unnamed").count(), 0);
+        }
+    }
+}
+
+#[test]
+fn modules_without_checks_come_back_as_they_are() {
+    let done = done(corpus::FEATURES);
+    assert_eq!(done.text, corpus::FEATURES);
+    assert!(done.sites.is_empty() && done.entries.is_empty());
+
+    let module = Module::parse(corpus::TRITON).unwrap();
+    let kept = functionalize(&module, &Options { asserts: false }).unwrap();
+    assert_eq!(kept.text, corpus::TRITON);
+}
+
+#[test]
+fn only_entries_with_checks_change() {
+    let before = Module::parse(corpus::CHECKS).unwrap();
+    let done = done(corpus::CHECKS);
+    assert_eq!(done.entries, ["gather", "loop", "nothing"]);
+    let after = Module::parse(done.text).unwrap();
+    for entry in before.entries() {
+        let name = &*entry.name;
+        let changed = after.entry(name).unwrap();
+        if name == "plain" {
+            assert_eq!(after.at(changed.span), before.at(entry.span));
+            continue;
+        }
+        let (hidden, rest) = changed.params.split_last().unwrap();
+        assert_eq!(&*hidden.name, format!("{name}_gpuk"));
+        assert_eq!((hidden.size(), hidden.alignment()), (Some(8), 8));
+        let text = |module: &Module, span| module.at(span).to_owned();
+        assert!(
+            rest.iter()
+                .zip(&entry.params)
+                .all(|(after_param, before_param)| text(&after, after_param.span)
+                    == text(&before, before_param.span))
+        );
+        assert_eq!(changed.bounds(), entry.bounds());
+    }
+}
+
+#[test]
+fn every_call_passes_the_gate_on() {
+    for (name, text) in corpus::ALL {
+        let module = Module::parse(done(text).text).unwrap();
+        let takes = |function: &str| {
+            let found = module.functions().find(|known| &*known.name == function);
+            found.and_then(|found| found.params.last().cloned())
+        };
+        for function in module.functions() {
+            let Some(body) = &function.body else { continue };
+            body.walk(&mut |statement| {
+                let call = statement
+                    .instruction()
+                    .and_then(|found| found.call.as_ref());
+                let Some(call) = call else { return };
+                let Some(callee) = call.function() else {
+                    return;
+                };
+                let hidden = takes(callee).filter(|param| param.name.ends_with("_gpuk"));
+                let passed = module.at(call.args_span.unwrap_or(call.target_span));
+                assert_eq!(hidden.is_some(), passed.contains("%gpuk_arg_"), "{name}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_site_that_stops_is_one_straight_line() {
+    let module = Module::parse(done(corpus::TRITON).text).unwrap();
+    let entry = module.entry("k").unwrap();
+    let statements = &entry.body.as_ref().unwrap().statements;
+    let mut after_label = statements
+        .iter()
+        .skip_while(|found| found.kind != StatementKind::Label("$L__BB0_1".into()))
+        .skip(1)
+        .filter(|found| !matches!(found.kind, StatementKind::Loc(_)))
+        .map(|found| module.at(found.span));
+    assert_eq!(after_label.next(), Some("mov.b32 \t%gpuk_site, 0;"));
+    assert_eq!(after_label.next(), Some("bra.uni \t$GPUK_report;"));
+}
+
+#[test]
+fn triton() {
+    insta::assert_snapshot!(done(corpus::TRITON).text.split("\t.file").next().unwrap());
+}
+
+#[test]
+fn functions_and_sites_that_go_on() {
+    let text = done(corpus::CHECKS).text;
+    let module = Module::parse(text.clone()).unwrap();
+    let function = module
+        .functions()
+        .find(|found| found.kind == FunctionKind::Func && found.name.contains("down"))
+        .unwrap();
+    insta::assert_snapshot!(module.at(function.span));
+}
+
+#[test]
+fn functionalizing_twice_changes_nothing_more() {
+    for (_, text) in corpus::ALL {
+        let once = done(text).text;
+        assert_eq!(done(&once).text, once);
+    }
+}
+
+#[test]
+fn new_names_avoid_those_of_the_module() {
+    let text = corpus::TRITON
+        .replace("%rd", "%gpuk_")
+        .replace("$L__", "$GPUK_")
+        .replace("k_param_0", "k_gpuk");
+    let text = done(&text).text;
+    assert!(text.contains("$GPUK1_report:") && text.contains("%gpuk1_site"));
+    assert!(text.contains(".param .u64 k_gpuk1"));
+}

@@ -8,11 +8,11 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-pub use parse::{TypeError, function_name};
+pub(crate) use parse::function_name;
 
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum CType {
+pub(crate) enum CType {
     /// A fundamental, class or enum type: `unsigned long long`, `ns::P`, `ns::Vec<int, 3>`.
     Named(Name, Qualifiers),
     /// `T *`.
@@ -31,36 +31,36 @@ pub enum CType {
 
 /// `const`, `volatile` and `__restrict__`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Qualifiers {
+pub(crate) struct Qualifiers {
     /// `const`.
-    pub constant: bool,
+    pub(crate) constant: bool,
     /// `volatile`.
-    pub volatile: bool,
+    pub(crate) volatile: bool,
     /// `__restrict__`.
-    pub restrict: bool,
+    pub(crate) restrict: bool,
 }
 
 /// A possibly qualified name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Name(pub Vec<Part>);
+pub(crate) struct Name(pub(crate) Vec<Part>);
 
 /// A part of a [`Name`] between `::`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Part {
+pub(crate) struct Part {
     /// The identifier, the words of a fundamental type, or [`Part::UNNAMED`].
-    pub word: String,
+    pub(crate) word: String,
     /// Template arguments, if it has them.
-    pub args: Option<Vec<Arg>>,
+    pub(crate) args: Option<Vec<Arg>>,
 }
 
 impl Part {
     /// The word for an anonymous namespace or an unnamed class.
-    pub const UNNAMED: &'static str = "<unnamed>";
+    pub(crate) const UNNAMED: &'static str = "<unnamed>";
 }
 
 /// A template argument.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Arg {
+pub(crate) enum Arg {
     /// A type, or a name that could be one (`ns::Color::Red`).
     Type(CType),
     /// A value, as printed, without the suffix or cast that says its integer type.
@@ -69,7 +69,7 @@ pub enum Arg {
 
 impl Name {
     /// A name of one part.
-    pub fn simple(word: impl Into<String>) -> Self {
+    pub(crate) fn simple(word: impl Into<String>) -> Self {
         Self(vec![Part {
             word: word.into(),
             args: None,
@@ -77,7 +77,7 @@ impl Name {
     }
 
     /// The word, if the name is a single part without arguments.
-    pub fn as_simple(&self) -> Option<&str> {
+    pub(crate) fn as_simple(&self) -> Option<&str> {
         match &self.0[..] {
             [Part { word, args: None }] => Some(word),
             _ => None,
@@ -85,12 +85,12 @@ impl Name {
     }
 
     /// The last part.
-    pub fn last(&self) -> Option<&Part> {
+    pub(crate) fn last(&self) -> Option<&Part> {
         self.0.last()
     }
 
     /// The name without its anonymous namespaces, as C++ in the same file writes it.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let named = self.0.iter().filter(|part| part.word != Part::UNNAMED);
         Self(named.cloned().collect()).to_string()
     }

@@ -7,11 +7,11 @@ use super::{Arg, CType, Name, Part, Qualifiers};
 /// A text that is no type that this module knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not understood as a type at `{}`", &.text[*.at..])]
-pub struct TypeError {
+pub(crate) struct TypeError {
     /// The whole text.
-    pub text: String,
+    pub(crate) text: String,
     /// Where, in bytes.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 impl FromStr for CType {
@@ -30,7 +30,7 @@ impl FromStr for CType {
 ///
 /// # Errors
 /// The text is not such a function.
-pub fn function_name(text: &str) -> Result<(Name, Vec<CType>), TypeError> {
+pub(crate) fn function_name(text: &str) -> Result<(Name, Vec<CType>), TypeError> {
     let mut parser = Parser::new(text);
     parser
         .function()
@@ -60,6 +60,40 @@ const FUNDAMENTAL: &[&str] = &[
     "__float128",
     "auto",
 ];
+
+/// The one spelling of a fundamental type: `signed long int` and `long` are one, `signed char` and `char` are
+/// not.
+fn fundamental_name(words: &[&str]) -> String {
+    let count = |wanted: &str| words.iter().filter(|&&word| word == wanted).count();
+    let unsigned = if count("unsigned") > 0 {
+        "unsigned "
+    } else {
+        ""
+    };
+    let signed = if count("signed") > 0 {
+        "signed "
+    } else {
+        unsigned
+    };
+    let longs = count("long");
+    let (sign, base) = match words {
+        _ if count("char") > 0 => (signed, "char"),
+        _ if count("short") > 0 => (unsigned, "short"),
+        _ if count("double") > 0 && longs > 0 => ("", "long double"),
+        _ if longs > 1 => (unsigned, "long long"),
+        _ if longs == 1 => (unsigned, "long"),
+        _ if count("__int128") > 0 => (unsigned, "__int128"),
+        _ if count("__nv_bool") > 0 => ("", "bool"),
+        _ if ["int", "signed", "unsigned"]
+            .iter()
+            .any(|word| count(word) > 0) =>
+        {
+            (unsigned, "int")
+        }
+        _ => ("", words.first().copied().unwrap_or_default()),
+    };
+    format!("{sign}{base}")
+}
 
 struct Parser<'t> {
     text: &'t str,
@@ -159,11 +193,7 @@ impl<'t> Parser<'t> {
         if words.is_empty() {
             return None;
         }
-        Some(match words.join(" ").as_str() {
-            "__nv_bool" => "bool".to_owned(),
-            "unsigned" => "unsigned int".to_owned(),
-            other => other.to_owned(),
-        })
+        Some(fundamental_name(&words))
     }
 
     fn name(&mut self) -> Option<Name> {

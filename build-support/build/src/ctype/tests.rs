@@ -80,6 +80,30 @@ fn functions_by_their_demangled_names() {
     assert_eq!(read("k(int"), "`k(int` is not understood as a type at ``");
 }
 
+/// `int32_t` is `signed int` to glibc, and nvcc prints it so.
+#[test]
+fn fundamental_types_have_one_spelling() {
+    let cases = [
+        ("signed int *", "int *"),
+        ("const signed long", "const long"),
+        ("signed short", "short"),
+        ("signed char", "signed char"),
+        ("long unsigned int", "unsigned long"),
+        ("unsigned", "unsigned int"),
+        ("signed", "int"),
+        ("long long int", "long long"),
+        ("unsigned long long", "unsigned long long"),
+        ("short unsigned int", "unsigned short"),
+        ("long double", "long double"),
+        ("unsigned __int128", "unsigned __int128"),
+        ("__nv_bool", "bool"),
+    ];
+    for (printed, expected) in cases {
+        let ty: CType = printed.parse().unwrap();
+        assert_eq!(ty.to_string(), expected);
+    }
+}
+
 #[test]
 fn what_is_no_type_is_refused() {
     for text in [

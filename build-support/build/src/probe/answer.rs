@@ -9,54 +9,54 @@ use crate::source::{Declarations, TemplateKind};
 
 /// What the compiler said about the types of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answers {
+pub(crate) struct Answers {
     /// Parameter types of non-template kernels, by index into [`Declarations::kernels`].
-    pub kernels: BTreeMap<usize, Vec<CType>>,
+    pub(crate) kernels: BTreeMap<usize, Vec<CType>>,
     /// Instances of kernel templates, by index into [`Declarations::instantiations`].
-    pub instances: BTreeMap<usize, InstanceAnswer>,
+    pub(crate) instances: BTreeMap<usize, InstanceAnswer>,
     /// Structs by their [`Name::path`].
-    pub layouts: BTreeMap<String, Layout>,
+    pub(crate) layouts: BTreeMap<String, Layout>,
     /// The types underlying enums, by the enum's [`Name::path`].
-    pub enums: BTreeMap<String, CType>,
+    pub(crate) enums: BTreeMap<String, CType>,
 }
 
 /// An instance of a kernel template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstanceAnswer {
+pub(crate) struct InstanceAnswer {
     /// Its template arguments; `None` for one that was not asked for.
-    pub args: Vec<Option<Arg>>,
+    pub(crate) args: Vec<Option<Arg>>,
     /// The types of its parameters.
-    pub params: Vec<CType>,
+    pub(crate) params: Vec<CType>,
 }
 
 /// A struct's layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Its name as the compiler prints it.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Index into [`Declarations::types`].
-    pub declared: usize,
+    pub(crate) declared: usize,
     /// `sizeof`, in bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// `alignof`, in bytes.
-    pub align: u64,
+    pub(crate) align: u64,
     /// Whether copying its bytes copies it.
-    pub trivially_copyable: bool,
+    pub(crate) trivially_copyable: bool,
     /// Whether it has virtual functions.
-    pub polymorphic: bool,
+    pub(crate) polymorphic: bool,
     /// In the order of the declaration.
-    pub fields: Vec<LayoutField>,
+    pub(crate) fields: Vec<LayoutField>,
 }
 
 /// A field of a [`Layout`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LayoutField {
+pub(crate) struct LayoutField {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its type.
-    pub ty: CType,
+    pub(crate) ty: CType,
     /// `offsetof`, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
 }
 
 impl Answers {

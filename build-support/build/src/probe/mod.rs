@@ -8,33 +8,31 @@
 
 mod answer;
 mod ask;
-#[cfg(test)]
-mod tests;
 mod text;
 
 use std::collections::BTreeMap;
 
 use crate::source::Declarations;
 
-pub use answer::{Answers, InstanceAnswer, Layout, LayoutField};
+pub(crate) use answer::{Answers, InstanceAnswer, Layout};
 use ask::Asked;
 
 /// The file that a compiler's message about a question names.
-pub const FILE: &str = "gpuk-probe";
+pub(crate) const FILE: &str = "gpuk-probe";
 
 /// What the names of all the probe's variables start with.
-pub const PREFIX: &str = "__gpuk_probe_";
+pub(crate) const PREFIX: &str = "__gpuk_probe_";
 
 /// Questions about the declarations of one source.
 #[derive(Debug, Clone)]
-pub struct Probe {
+pub(crate) struct Probe {
     questions: Vec<Asked>,
     text: String,
 }
 
 impl Probe {
     /// Asks for the types of kernels, and for the layout of the structs they mention.
-    pub fn new(declarations: &Declarations) -> Self {
+    pub(crate) fn new(declarations: &Declarations) -> Self {
         Self::of(ask::questions(declarations))
     }
 
@@ -44,7 +42,7 @@ impl Probe {
     }
 
     /// What to append to the preprocessed source; empty if there is nothing to ask.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
@@ -52,7 +50,7 @@ impl Probe {
     ///
     /// A line that is no question's takes all questions with it: the compiler cannot take any.
     #[must_use]
-    pub fn without(&self, lines: &[u32]) -> Self {
+    pub(crate) fn without(&self, lines: &[u32]) -> Self {
         let common = |line: u32| line <= text::COMMON_LINES;
         if lines.iter().any(|&line| common(line)) {
             return Self::of(Vec::new());
@@ -63,7 +61,7 @@ impl Probe {
     }
 
     /// Reads what the compiler put into the variables, given by name.
-    pub fn answers(
+    pub(crate) fn answers(
         &self,
         declarations: &Declarations,
         variables: &BTreeMap<String, Vec<u8>>,
@@ -74,5 +72,82 @@ impl Probe {
             let _ = answers.take(asked, declarations, variables);
         }
         answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe() -> Probe {
+        let source = "struct P { int x; };\n\
+            extern \"C\" __attribute__((global)) void f(P p) {}\n\
+            __attribute__((global)) void g(int) {} __attribute__((global)) void g(float) {}\n";
+        Probe::new(&Declarations::read(source))
+    }
+
+    fn lines(probe: &Probe) -> Vec<&str> {
+        let questions = probe.text().lines().skip(2 + text::COMMON_LINES as usize);
+        questions.collect()
+    }
+
+    #[test]
+    fn overloads_are_not_asked_for() {
+        let probe = probe();
+        let [kernel, layout] = lines(&probe)[..] else {
+            panic!("{}", probe.text())
+        };
+        assert!(kernel.contains("decltype(&::f)"));
+        assert!(layout.contains("__builtin_offsetof(::P, x)"));
+    }
+
+    #[test]
+    fn a_question_is_taken_back_by_its_line() {
+        let probe = probe();
+        let all = lines(&probe);
+        let fewer = probe.without(&[text::COMMON_LINES + 1]);
+        assert_eq!(lines(&fewer), all[1..]);
+        assert_eq!(fewer.without(&[text::COMMON_LINES + 1]).text(), "");
+        assert_eq!(probe.without(&[2]).text(), "");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_none() {
+        let source = "struct P { int x; };\nextern \"C\" __attribute__((global)) void f(P p) {}";
+        let declarations = Declarations::read(source);
+        let probe = Probe::new(&declarations);
+        let text = |list: &str| {
+            format!("constexpr auto t() [with T = __gpuk_probe::list<{list}>]\0").into_bytes()
+        };
+        let numbers = |all: &[u64]| all.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let good: [(&str, Vec<u8>); 3] = [
+            ("__gpuk_probe_0_types", text("void (*)(P)")),
+            ("__gpuk_probe_1_types", text("P, int")),
+            ("__gpuk_probe_1_numbers", numbers(&[4, 4, 1, 0, 0])),
+        ];
+        let answers = |variables: &[(&str, Vec<u8>)]| {
+            let named = variables
+                .iter()
+                .map(|(name, bytes)| ((*name).to_owned(), bytes.clone()));
+            probe.answers(&declarations, &named.collect())
+        };
+        let all = answers(&good);
+        assert_eq!(all.kernels[&0].len(), 1);
+        assert_eq!(all.layouts["P"].fields[0].ty.to_string(), "int");
+        let bad: [Vec<u8>; 5] = [
+            Vec::new(),
+            vec![0xff, 0xfe],
+            text("lambda []()"),
+            text("Q, int"),
+            text("P"),
+        ];
+        for bytes in bad {
+            let mut variables = good.clone();
+            variables[1].1 = bytes;
+            assert!(answers(&variables).layouts.is_empty());
+            variables[1] = good[1].clone();
+            variables[2].1 = numbers(&[4, 4, 1, 0]);
+            assert!(answers(&variables).layouts.is_empty());
+        }
     }
 }

@@ -4,20 +4,20 @@ use crate::kernel::Bounds;
 
 /// An entry of the PTX.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its symbol.
-    pub name: String,
+    pub(crate) name: String,
     /// Its parameters.
-    pub params: Vec<Slot>,
+    pub(crate) params: Vec<Slot>,
     /// Its directives about the launch.
-    pub bounds: Bounds,
+    pub(crate) bounds: Bounds,
 }
 
 /// The room of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// In bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// In bytes.
-    pub align: u64,
+    pub(crate) align: u64,
 }

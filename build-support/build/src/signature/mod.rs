@@ -22,10 +22,10 @@ use crate::kernel::{Kernel, Param, Signatures};
 use crate::probe::Answers;
 use crate::source::Declarations;
 
-pub use entry::{Entry, Slot};
+pub(crate) use entry::{Entry, Slot};
 use names::Named;
 use origin::{Origin, Origins};
-pub use ptx::{of_cuda, of_ptx};
+pub(crate) use ptx::{of_cuda, of_ptx};
 use refusal::Refusal;
 pub(crate) use symbol::readable;
 use types::Types;
@@ -33,7 +33,7 @@ use types::Types;
 /// Joins the entries of a module with the source they come from.
 ///
 /// `source` is the file that was compiled, for findings about entries that have no place in it.
-pub fn join(
+pub(crate) fn join(
     declarations: &Declarations,
     answers: &Answers,
     entries: &[Entry],

@@ -34,11 +34,19 @@ fn part(part: &Part) -> String {
 fn argument(arg: &Arg) -> String {
     match arg {
         Arg::Type(ty) => words(&type_words(ty)),
-        Arg::Value(text) => match text.strip_prefix('-') {
-            Some(digits) => format!("minus_{}", words(digits)),
-            None => words(text),
-        },
+        Arg::Value(text) => value(text),
     }
+}
+
+/// `-3` as `minus_3`, `(ns::Mode)2` as `Mode_2`.
+fn value(text: &str) -> String {
+    let (cast, value) = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .unwrap_or(("", text));
+    let cast = cast.rsplit("::").next().unwrap_or(cast);
+    let sign = if value.starts_with('-') { "minus " } else { "" };
+    words(&format!("{cast} {sign}{value}"))
 }
 
 fn type_words(ty: &CType) -> String {

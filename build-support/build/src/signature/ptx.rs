@@ -16,7 +16,7 @@ use crate::source::Declarations;
 /// Joins a module with the source that it was compiled from, and takes the probe's variables out of it.
 ///
 /// In a module with debug information they stay: that names them.
-pub fn of_cuda(
+pub(crate) fn of_cuda(
     declarations: &Declarations,
     probe: &Probe,
     module: Module,
@@ -63,7 +63,7 @@ fn entry(function: &Function) -> Entry {
 /// Reads signatures off a module that has no source: types by mangled names, else as far as PTX tells.
 ///
 /// A `.u64` without `.ptr` stays a number, and an aggregate has no counterpart.
-pub fn of_ptx(module: Module, source: &Path) -> (Module, Signatures, Vec<Diagnostic>) {
+pub(crate) fn of_ptx(module: Module, source: &Path) -> (Module, Signatures, Vec<Diagnostic>) {
     let (declarations, answers) = (Declarations::default(), Answers::default());
     let mut types = Types::new(&declarations, &answers);
     let (mut kernels, mut findings) = (Vec::new(), Vec::new());

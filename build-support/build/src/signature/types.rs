@@ -29,6 +29,17 @@ pub(super) enum Why {
     Room([u64; 2], [u64; 2]),
 }
 
+impl Why {
+    /// Whether it is about a type that depends on template arguments.
+    pub(super) fn is_about_instance(&self) -> bool {
+        match self {
+            Self::Unknown(CType::Named(name, _)) => name.0.iter().any(|part| part.args.is_some()),
+            Self::Field(_, _, inner) => inner.is_about_instance(),
+            _ => false,
+        }
+    }
+}
+
 /// Finds counterparts, and keeps the structs that they need.
 pub(super) struct Types<'a> {
     declarations: &'a Declarations,

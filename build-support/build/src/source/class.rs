@@ -235,14 +235,15 @@ impl Parser<'_, '_> {
             return definition.end;
         }
         let extent = self.extent(at);
-        if extent.call.is_none() && !self.is_operator(at, extent.head_end) {
+        if extent.call.is_none() && !self.is_no_field(at, extent.head_end) {
             self.fields(at, extent.end, into, public, None);
         }
         extent.end
     }
 
-    fn is_operator(&self, from: usize, to: usize) -> bool {
-        (from..to).any(|at| matches!(self.tokens.text(at), "operator" | "~"))
+    /// Whether a member is a function after all, or static.
+    fn is_no_field(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|at| matches!(self.tokens.text(at), "operator" | "~" | "static"))
     }
 
     /// Reads the fields declared between two positions; gives how many.
@@ -265,6 +266,9 @@ impl Parser<'_, '_> {
             let plain = &plain[..bit_field.unwrap_or(plain.len())];
             if bit_field.is_some() {
                 into.obstacle.get_or_insert(Obstacle::BitField);
+            }
+            if plain.iter().any(|token| token.is("&") || token.is("&&")) {
+                into.obstacle.get_or_insert(Obstacle::Reference);
             }
             let name = match text {
                 None => name_at(plain),

@@ -5,7 +5,7 @@
 /// The definition is given by the line of its name (from 1); what belongs to it (`template<…>`, attributes,
 /// `extern "C"`, its return type) may stand on lines between. Taken are `///`, `//!`, plain `//` and block
 /// comments, joined where they touch.
-pub fn above(source: &str, line: u32) -> Vec<String> {
+pub(crate) fn above(source: &str, line: u32) -> Vec<String> {
     let lines: Vec<&str> = source
         .lines()
         .take(line.saturating_sub(1) as usize)

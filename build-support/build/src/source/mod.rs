@@ -6,7 +6,7 @@
 mod class;
 mod cursor;
 mod declarator;
-pub mod docs;
+pub(crate) mod docs;
 mod lexer;
 mod parser;
 #[cfg(test)]
@@ -19,23 +19,23 @@ use crate::diagnostic::Place;
 
 /// Everything read from one preprocessed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Declarations {
+pub(crate) struct Declarations {
     /// Kernels, forward declarations included, in the order of the text.
-    pub kernels: Vec<DeclaredKernel>,
+    pub(crate) kernels: Vec<DeclaredKernel>,
     /// `template __global__ void scale<float>(…);`
-    pub instantiations: Vec<DeclaredInstance>,
+    pub(crate) instantiations: Vec<DeclaredInstance>,
     /// Structs, classes, unions and enums with a body.
-    pub types: Vec<DeclaredType>,
+    pub(crate) types: Vec<DeclaredType>,
     /// `typedef` and `using` names, with what they stand for as written; one name may stand for several things
     /// in several scopes.
-    pub aliases: BTreeMap<String, Vec<String>>,
+    pub(crate) aliases: BTreeMap<String, Vec<String>>,
     /// Every file that a line marker names, in the order of first mention.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl Declarations {
     /// Reads a preprocessed text. What is not understood is passed over.
-    pub fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let lexed = lexer::lex(text);
         let mut declarations = parser::parse(&lexed.tokens, &lexed.files);
         declarations.files = lexed.files;
@@ -45,62 +45,62 @@ impl Declarations {
 
 /// A `__global__` function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredKernel {
+pub(crate) struct DeclaredKernel {
     /// The namespaces around it, outermost first; `""` for an anonymous one.
-    pub scope: Vec<String>,
+    pub(crate) scope: Vec<String>,
     /// Its name without scope.
-    pub name: String,
+    pub(crate) name: String,
     /// Whether its symbol is its name.
-    pub c_linkage: bool,
+    pub(crate) c_linkage: bool,
     /// Whether it is declared `static`.
-    pub is_static: bool,
+    pub(crate) is_static: bool,
     /// Whether a body follows.
-    pub defined: bool,
+    pub(crate) defined: bool,
     /// The parameters of its template header, empty for an explicit specialization (`template<>`).
-    pub template: Option<Vec<TemplateParam>>,
+    pub(crate) template: Option<Vec<TemplateParam>>,
     /// Whether another function of the same name differs in its parameters, so that the name alone does not
     /// say which is meant.
-    pub overloaded: bool,
+    pub(crate) overloaded: bool,
     /// Its parameters.
-    pub params: Vec<DeclaredParam>,
+    pub(crate) params: Vec<DeclaredParam>,
     /// The line of its name.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The line where its declaration starts, in the same file.
-    pub first_line: u32,
+    pub(crate) first_line: u32,
 }
 
 impl DeclaredKernel {
     /// The name with its scope, as C++ writes it from inside the file: `ns::scale`.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         qualified(&self.scope, &self.name)
     }
 }
 
 /// A parameter as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredParam {
+pub(crate) struct DeclaredParam {
     /// `None` where it has none.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Its type as written, without name, default and attributes, a space between any two tokens.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether it is a parameter pack.
-    pub pack: bool,
+    pub(crate) pack: bool,
 }
 
 /// A parameter of a template header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateParam {
+pub(crate) struct TemplateParam {
     /// `None` where it has none.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// What it stands for.
-    pub kind: TemplateKind,
+    pub(crate) kind: TemplateKind,
     /// Whether it is a pack.
-    pub pack: bool,
+    pub(crate) pack: bool,
 }
 
 /// What a template parameter stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TemplateKind {
+pub(crate) enum TemplateKind {
     /// A type.
     Type,
     /// A value.
@@ -111,50 +111,50 @@ pub enum TemplateKind {
 
 /// An explicit instantiation of a kernel template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredInstance {
+pub(crate) struct DeclaredInstance {
     /// The namespaces around the instantiation itself.
-    pub scope: Vec<String>,
+    pub(crate) scope: Vec<String>,
     /// The template's name as written, without arguments: `ns::scale`.
-    pub name: String,
+    pub(crate) name: String,
     /// The template arguments as written; `None` where they are left to deduction.
-    pub args: Option<Vec<String>>,
+    pub(crate) args: Option<Vec<String>>,
     /// Its parameters.
-    pub params: Vec<DeclaredParam>,
+    pub(crate) params: Vec<DeclaredParam>,
     /// The line of its name.
-    pub place: Place,
+    pub(crate) place: Place,
 }
 
 /// A struct, class, union or enum with a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredType {
+pub(crate) struct DeclaredType {
     /// The namespaces and classes around it, outermost first; `""` for an anonymous namespace.
-    pub scope: Vec<String>,
+    pub(crate) scope: Vec<String>,
     /// Its name; that of its typedef where it has no other.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub kind: TypeKind,
+    pub(crate) kind: TypeKind,
     /// The parameters of its template header, or of that of a class around it.
-    pub template: Option<Vec<TemplateParam>>,
+    pub(crate) template: Option<Vec<TemplateParam>>,
     /// Its non-static data members, in order. Empty for an enum.
-    pub fields: Vec<DeclaredField>,
+    pub(crate) fields: Vec<DeclaredField>,
     /// Why the fields do not tell the whole layout, if they do not.
-    pub obstacle: Option<Obstacle>,
+    pub(crate) obstacle: Option<Obstacle>,
     /// Whether code outside the classes around it may name it.
-    pub public: bool,
+    pub(crate) public: bool,
     /// The line of its name.
-    pub place: Place,
+    pub(crate) place: Place,
 }
 
 impl DeclaredType {
     /// The name with its scope, as C++ writes it from inside the file: `ns::P`.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         qualified(&self.scope, &self.name)
     }
 }
 
 /// What a [`DeclaredType`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TypeKind {
+pub(crate) enum TypeKind {
     /// `struct` or `class`.
     Struct,
     /// `union`.
@@ -165,7 +165,7 @@ pub enum TypeKind {
 
 /// What in a struct's body has no named, addressable field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// It is a union.
     Union,
     /// It has an anonymous struct or union member.
@@ -174,19 +174,21 @@ pub enum Obstacle {
     BitField,
     /// It has a base class.
     Base,
+    /// It has a reference.
+    Reference,
     /// It is an explicit or partial specialization of a template.
     Specialization,
 }
 
 /// A non-static data member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeclaredField {
+pub(crate) struct DeclaredField {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// The declaration as written, a space between any two tokens, with all declarators up to this one.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether code outside the class may name it.
-    pub public: bool,
+    pub(crate) public: bool,
 }
 
 fn qualified(scope: &[String], name: &str) -> String {

@@ -145,7 +145,7 @@ template __attribute__((launch_bounds(3))) __attribute__((global)) void ::n::t<1
 fn structs_and_their_fields() {
     let text = r"
 namespace ns { struct __attribute__((aligned(16))) P final { float a; double *b, c[3]; const int (*arr)[4]; void (*cb)(int);
-  T (*tcb)(T); static int s; static constexpr int K = 3; int d = 4, e{5}; P() : a(1) {} ~P(); operator int() const; P &operator=(const P &) = default;
+  T (*tcb)(T); static int s; static constexpr int K = 3; constexpr static int L = 3; int d = 4, e{5}; P() : a(1) {} ~P(); operator int() const; P &operator=(const P &) = default;
   int get() const { return d; } template<class U> U as(); enum Kind : unsigned char { A, B } kind; struct Inner { int x; } inner; struct Other { int y; };
   typedef int word; using T = float; friend struct Q; private: int hidden; protected: int half_hidden; }; }
 typedef struct { int a; unsigned char b; } Anon, *AnonPtr; typedef struct Tag_st { long long l; } Tag;
@@ -205,5 +205,5 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
     Struct X::Y {-n}
     Struct E {a k name h}
     ");
-    insta::assert_snapshot!(format!("{:?}", read.aliases), @r#"{"AnonPtr": ["Anon"], "T": ["float ;"], "Tag": ["Tag_st"], "word": ["int"]}"#);
+    insta::assert_snapshot!(format!("{:?}", read.aliases), @r#"{"AnonPtr": ["Anon"], "T": ["float"], "Tag": ["Tag_st"], "word": ["int"]}"#);
 }

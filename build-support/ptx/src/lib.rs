@@ -3,7 +3,7 @@
 //! - [`Module::parse`] reads what nvcc, NVRTC and Triton write. The tree goes down to operands and knows
 //!   the place of every statement; the text is kept.
 //! - [`Edits`] rewrites by place. What no edit touches stays as it is, byte for byte.
-//! - [`functionalize`] turns the calls of a failed check into code that records the failure.
+//! - [`functionalize()`] turns the calls of a failed check into code that records the failure.
 //!
 //! What an instruction does is not here, nor how a module is compiled or loaded.
 

@@ -1,6 +1,12 @@
 //! What this crate writes assembles. `ptxas` is `$NVCC`'s neighbour, `$CUDA_HOME/bin/ptxas`, or that of
 //! `/usr/local/cuda`; run with `cargo test -p gpuk-ptx --test assemble -- --ignored`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

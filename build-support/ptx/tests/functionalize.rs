@@ -1,5 +1,11 @@
 //! Checks of real compiler output become code that records them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::fmt::Write;
 
 use gpuk_ptx::functionalize::{Functionalized, Options, functionalize};

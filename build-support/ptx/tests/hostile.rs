@@ -1,5 +1,11 @@
 //! Damaged PTX gives an error or a module, in bounded time, never a panic.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use gpuk_ptx::functionalize::{Options, functionalize};
 use gpuk_ptx::{Module, StatementKind};
 

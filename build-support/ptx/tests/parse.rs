@@ -1,5 +1,11 @@
 //! Real compiler output is read down to its operands, and written back as it was.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use std::fmt::Write;
 
 use gpuk_ptx::{Init, Linkage, Module, Operand, Space, StatementKind, Value};

@@ -1,5 +1,11 @@
 //! What cannot be functionalized is refused with function, place and reason; what can be in odd forms is not.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 use gpuk_device::abi::ValueType;
 use gpuk_ptx::Module;
 use gpuk_ptx::functionalize::{Functionalized, Options, Refusal, functionalize};

@@ -120,3 +120,14 @@ fn what_is_no_type_is_refused() {
         assert!(text.parse::<CType>().is_err(), "{text}");
     }
 }
+
+#[test]
+fn broken_text_is_refused_without_a_panic() {
+    for text in [PRINTED, DEMANGLED] {
+        for at in (0..text.len()).step_by(3) {
+            let _ = text[..at].parse::<CType>();
+            let _ = text[at..].parse::<CType>();
+            let _ = function_name(&format!("void f<{}>(int)", &text[at..]));
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ask::{Asked, Question};
 use super::text::{numbers_variable, offset_variable, types_variable};
 use crate::ctype::{Arg, CType, Name};
-use crate::source::{Declarations, TemplateKind};
+use crate::source::{Declarations, Obstacle, TemplateKind};
 
 /// What the compiler said about the types of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(crate) struct InstanceAnswer {
 pub(crate) struct Layout {
     /// Its name as the compiler prints it.
     pub(crate) name: Name,
-    /// Index into [`Declarations::types`].
-    pub(crate) declared: usize,
+    /// Why the fields are not known, if they are not.
+    pub(crate) obstacle: Option<Obstacle>,
     /// `sizeof`, in bytes.
     pub(crate) size: u64,
     /// `alignof`, in bytes.
@@ -89,20 +89,26 @@ impl Answers {
                 self.enums.insert(name.path(), type_of(list.next()?)?);
             }
             Question::Layout {
-                declared, fields, ..
+                declared,
+                fields,
+                obstacle,
+                ..
             } => {
                 let CType::Named(name, _) = type_of(list.next()?)? else {
                     return None;
                 };
-                // A guess by name may have met another type.
-                if name.last()?.word != declarations.types.get(*declared)?.name {
+                // A guess by name may have met another type; an alias template is printed by its own name.
+                let word = &name.last()?.word;
+                if *word != declarations.types.get(*declared)?.name
+                    && !declarations.aliases.contains_key(word)
+                {
                     return None;
                 }
                 let numbers = numbers(variables.get(&numbers_variable(asked.number))?);
                 let mut numbers = numbers.into_iter();
                 let mut layout = Layout {
                     name,
-                    declared: *declared,
+                    obstacle: *obstacle,
                     size: numbers.next()?,
                     align: numbers.next()?,
                     trivially_copyable: numbers.next()? != 0,

@@ -1,10 +1,11 @@
 //! Which questions to ask.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::resolve::{Mention, Resolved, Resolver};
 use super::text;
 use crate::source::{
-    Declarations, DeclaredKernel, DeclaredParam, DeclaredType, TemplateKind, TypeKind,
+    Declarations, DeclaredKernel, DeclaredParam, DeclaredType, Obstacle, TemplateKind, TypeKind,
 };
 
 /// A question and the number in its variables' names.
@@ -40,6 +41,8 @@ pub(super) enum Question {
         ty: String,
         /// Name, and whether it may be named from outside.
         fields: Vec<(String, bool)>,
+        /// Why there are no fields to ask for, if there are none.
+        obstacle: Option<Obstacle>,
     },
     /// The type underlying an enum.
     Enum { ty: String },
@@ -55,14 +58,11 @@ const MAX_TYPES: usize = 300;
 pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
     let mut asker = Asker {
         declarations,
-        by_name: BTreeMap::new(),
+        resolver: Resolver::new(declarations),
         seen: BTreeSet::new(),
         words: Vec::new(),
         out: Vec::new(),
     };
-    for (index, ty) in declarations.types.iter().enumerate() {
-        asker.by_name.entry(&ty.name).or_default().push(index);
-    }
     asker.kernels();
     asker.instances();
     asker.types();
@@ -74,7 +74,7 @@ pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
 
 struct Asker<'d> {
     declarations: &'d Declarations,
-    by_name: BTreeMap<&'d str, Vec<usize>>,
+    resolver: Resolver<'d>,
     seen: BTreeSet<&'d str>,
     /// Words still to be followed to types.
     words: Vec<&'d str>,
@@ -96,7 +96,7 @@ impl<'d> Asker<'d> {
                 kernel: index,
                 function: function.clone(),
             });
-            self.templates_of(&kernel.params, &[], &function);
+            self.templates_of(&kernel.params, &kernel.scope, &[], &function);
         }
     }
 
@@ -133,7 +133,7 @@ impl<'d> Asker<'d> {
                 function: function.clone(),
                 args: kinds,
             });
-            self.templates_of(&instance.params, &scope, &function);
+            self.templates_of(&instance.params, &instance.scope, &scope, &function);
         }
     }
 
@@ -162,60 +162,53 @@ impl<'d> Asker<'d> {
     }
 
     /// Asks for the layout of class template instances among parameters, by their position.
-    fn templates_of(&mut self, params: &'d [DeclaredParam], scope: &[String], function: &str) {
+    fn templates_of(
+        &mut self,
+        params: &[DeclaredParam],
+        near: &[String],
+        scope: &[String],
+        function: &str,
+    ) {
         for (nth, param) in params.iter().enumerate() {
             let ty = format!("__gpuk_probe::param<{nth}, decltype(&{function})>::type");
-            self.template(&param.text, scope, &ty, DEPTH);
+            self.template(Mention::of(&param.text, near), scope, &ty, DEPTH);
         }
     }
 
-    /// Asks for the layout of the instance of a class template that `text` names and C++ knows as `ty`.
-    fn template(&mut self, text: &'d str, scope: &[String], ty: &str, depth: usize) {
-        let Some(declared) = self.template_named(text, DEPTH).filter(|_| depth > 0) else {
+    /// Asks for the layout of the instance of a class template that is mentioned, which C++ knows as `ty`.
+    fn template(&mut self, mention: Mention<'_>, scope: &[String], ty: &str, depth: usize) {
+        let Some(found) = self.resolver.resolve(mention) else {
             return;
         };
-        let ty = format!("__gpuk_probe::bare<{ty}>::type");
-        self.layout(declared, scope, &ty, depth - 1);
-    }
-
-    /// The class template that a type is an instance of, as far as its text tells.
-    fn template_named(&self, text: &'d str, depth: usize) -> Option<usize> {
-        let head = head(text)?;
-        let candidates = self.by_name.get(head).map_or(&[][..], Vec::as_slice);
-        let template = |&&index: &&usize| self.declarations.types[index].template.is_some();
-        let mut templates = candidates.iter().filter(template);
-        match (templates.next(), templates.next()) {
-            (Some(&only), None) => {
-                Some(only).filter(|&only| self.declarations.types[only].obstacle.is_none())
-            }
-            (None, _) if candidates.is_empty() && depth > 0 => {
-                let [meaning] = &self.declarations.aliases.get(head)?[..] else {
-                    return None;
-                };
-                self.template_named(meaning, depth - 1)
-            }
-            _ => None,
+        let template = self.declarations.types[found.declared].template.is_some();
+        if template && depth > 0 {
+            let ty = format!("__gpuk_probe::bare<{ty}>::type");
+            self.layout(&found, scope, &ty, depth - 1);
         }
     }
 
     /// Asks for the layout of a struct, and of the class template instances among its fields.
-    fn layout(&mut self, declared: usize, scope: &[String], ty: &str, depth: usize) {
-        let found = &self.declarations.types[declared];
-        // Where the fields do not tell the layout, only size and traits are asked for.
-        let fields = found.fields.iter().filter(|_| found.obstacle.is_none());
+    fn layout(&mut self, found: &Resolved, scope: &[String], ty: &str, depth: usize) {
         let number = self.out.len();
+        // Where the fields do not tell the layout, only size and traits are asked for.
+        let (fields, obstacle) = match self.resolver.fields(found, DEPTH) {
+            Ok(fields) => (fields, None),
+            Err(obstacle) => (Vec::new(), Some(obstacle)),
+        };
         self.out.push(Question::Layout {
-            declared,
+            declared: found.declared,
             scope: scope.to_vec(),
             ty: ty.to_owned(),
             fields: fields
-                .clone()
+                .iter()
                 .map(|field| (field.name.clone(), field.public))
                 .collect(),
+            obstacle,
         });
-        for (nth, field) in fields.enumerate() {
+        let near = self.declarations.types[found.declared].inner_scope();
+        for (nth, field) in fields.iter().enumerate() {
             let ty = text::field_type(number, ty, nth, &field.name, field.public);
-            self.template(&field.text, scope, &ty, depth);
+            self.template(Mention::of(&field.text, &near), scope, &ty, depth);
         }
     }
 
@@ -241,10 +234,13 @@ impl<'d> Asker<'d> {
             {
                 self.words.extend(words(meaning));
             }
-            for index in self.by_name.get(word).cloned().unwrap_or_default() {
+            for &index in self.resolver.named(word).to_vec().iter() {
                 let ty = &declarations.types[index];
                 for field in &ty.fields {
                     self.words.extend(words(&field.text));
+                }
+                for base in &ty.bases {
+                    self.words.extend(words(&base.text));
                 }
                 if ty.template.is_some() || !ty.public || asked == MAX_TYPES {
                     continue;
@@ -261,29 +257,11 @@ impl<'d> Asker<'d> {
             self.out.push(Question::Enum { ty: name });
             return;
         }
-        self.layout(index, &[], &name, DEPTH);
+        self.layout(&Resolved::plain(index), &[], &name, DEPTH);
     }
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let word = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
     text.split(' ').filter(word)
-}
-
-/// The name of the type that a text of spaced tokens starts with, without its scope.
-fn head(text: &str) -> Option<&str> {
-    let mut tokens = text.split(' ').peekable();
-    let mut name = None;
-    while let Some(token) = tokens.next() {
-        match token {
-            "const" | "volatile" | "typename" | "struct" | "class" | "mutable" | "::" => {}
-            word => {
-                name = Some(word);
-                if tokens.peek() != Some(&"::") {
-                    break;
-                }
-            }
-        }
-    }
-    name
 }

@@ -3,11 +3,12 @@
 //! Each question is a line of C++ that defines variables with a type's name or a struct's layout for a
 //! value; the compiler prints them into the PTX. Nothing of it is code, so kernels stay what they are.
 //!
-//! Which question is worth asking is decided in `ask`, its text is in `text`, what came back is read in
-//! `answer`.
+//! Which question is worth asking is decided in `ask`, with `resolve` to tell what a name means; its text is
+//! in `text`, what came back is read in `answer`.
 
 mod answer;
 mod ask;
+mod resolve;
 mod text;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,31 @@ pub(crate) const FILE: &str = "gpuk-probe";
 
 /// What the names of all the probe's variables start with.
 pub(crate) const PREFIX: &str = "__gpuk_probe_";
+
+/// The lines of [`FILE`] that a compiler's messages blame, also at the end of a chain of instantiations: an
+/// answer may need a class to be instantiated that cannot be.
+pub(crate) fn blamed(messages: &str) -> Vec<u32> {
+    let mut lines = Vec::new();
+    for (at, _) in messages.match_indices(FILE) {
+        let (before, after) = (&messages[..at], &messages[at + FILE.len()..]);
+        // `gpuk-probe(12): error`, or `at line 12 of gpuk-probe`.
+        let behind = after
+            .strip_prefix('(')
+            .and_then(|rest| rest.split(')').next());
+        let ahead = before
+            .strip_suffix(" of ")
+            .or(before.strip_suffix(" of \""))
+            .and_then(|rest| rest.rsplit(' ').next());
+        lines.extend(
+            behind
+                .or(ahead)
+                .and_then(|digits| digits.parse::<u32>().ok()),
+        );
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
 
 /// Questions about the declarations of one source.
 #[derive(Debug, Clone)]
@@ -109,6 +135,16 @@ mod tests {
         assert_eq!(lines(&fewer), all[1..]);
         assert_eq!(fewer.without(&[text::COMMON_LINES + 1]).text(), "");
         assert_eq!(probe.without(&[2]).text(), "");
+    }
+
+    #[test]
+    fn messages_blame_lines() {
+        let messages = "bad.cu(1): error: static assertion failed\n  detected during:\n\
+            instantiation of class \"Never<T> [with T=float]\" at line 2\n\
+            instantiation of class \"Deep<T> [with T=float]\" at line 10 of gpuk-probe\n\
+            gpuk-probe(9): error: x\ngpuk-probe(10): error: y\ngpuk-probe is not a line";
+        assert_eq!(blamed(messages), [9, 10]);
+        assert!(blamed("k.cu(3): error: at line 4 of k.cu").is_empty());
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn join(
     source: &Path,
 ) -> (Signatures, Vec<Diagnostic>) {
     let origins = Origins::new(declarations, answers);
-    let mut types = Types::new(declarations, answers);
+    let mut types = Types::new(answers);
     let (mut kernels, mut findings) = (Vec::new(), Vec::new());
     for entry in entries {
         match origins.of(entry) {

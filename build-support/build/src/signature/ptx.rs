@@ -64,8 +64,8 @@ fn entry(function: &Function) -> Entry {
 ///
 /// A `.u64` without `.ptr` stays a number, and an aggregate has no counterpart.
 pub(crate) fn of_ptx(module: Module, source: &Path) -> (Module, Signatures, Vec<Diagnostic>) {
-    let (declarations, answers) = (Declarations::default(), Answers::default());
-    let mut types = Types::new(&declarations, &answers);
+    let answers = Answers::default();
+    let mut types = Types::new(&answers);
     let (mut kernels, mut findings) = (Vec::new(), Vec::new());
     for function in module.entries() {
         let place = Place::line(source, line_of(&module, function));

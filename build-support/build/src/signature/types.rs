@@ -6,7 +6,7 @@ use super::size;
 use crate::ctype::{CType, Name};
 use crate::kernel::{Field, Kernel, ParamType, Scalar, Struct, Type};
 use crate::probe::{Answers, Layout};
-use crate::source::{Declarations, Obstacle};
+use crate::source::Obstacle;
 
 /// Why a type has no counterpart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,6 @@ impl Why {
 
 /// Finds counterparts, and keeps the structs that they need.
 pub(super) struct Types<'a> {
-    declarations: &'a Declarations,
     answers: &'a Answers,
     structs: BTreeMap<String, Result<Struct, Why>>,
     /// Paths of the structs found, a field's struct before the struct that holds it.
@@ -50,9 +49,8 @@ pub(super) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn new(declarations: &'a Declarations, answers: &'a Answers) -> Self {
+    pub(super) fn new(answers: &'a Answers) -> Self {
         Self {
-            declarations,
             answers,
             structs: BTreeMap::new(),
             order: Vec::new(),
@@ -112,9 +110,7 @@ impl<'a> Types<'a> {
         if !layout.trivially_copyable {
             return Err(Why::NotCopyable(name.clone()));
         }
-        if let Some(declared) = self.declarations.types.get(layout.declared)
-            && let Some(obstacle) = declared.obstacle
-        {
+        if let Some(obstacle) = layout.obstacle {
             return Err(Why::Obstacle(name.clone(), obstacle));
         }
         let mut fields = Vec::new();

@@ -4,7 +4,7 @@ use super::cursor::{Tokens, joined};
 use super::declarator::{before_default, further_name_at, is_inner_declarator, name_at};
 use super::lexer::Token;
 use super::parser::{Header, Parser};
-use super::{DeclaredField, DeclaredType, Obstacle, TypeKind};
+use super::{DeclaredBase, DeclaredField, DeclaredType, Obstacle, TypeKind};
 
 /// A class head: what stands before the body.
 struct Head {
@@ -77,15 +77,17 @@ impl Parser<'_, '_> {
             name: name.clone(),
             kind: head.kind,
             template: header.clone(),
+            bases: Vec::new(),
             fields: Vec::new(),
             obstacle: match head.kind {
                 TypeKind::Union => Some(Obstacle::Union),
                 _ if head.specialization => Some(Obstacle::Specialization),
-                _ => head.base.map(|_| Obstacle::Base),
+                _ => None,
             },
             public,
             place: self.place(head.name_at),
         };
+        self.bases(&head, &mut declared);
         if head.kind != TypeKind::Enum {
             let outer = std::mem::replace(&mut self.scope, declared.scope.clone());
             self.scope.push(name);
@@ -94,6 +96,31 @@ impl Parser<'_, '_> {
         }
         self.out.types.push(declared);
         Some(definition)
+    }
+
+    fn bases(&self, head: &Head, into: &mut DeclaredType) {
+        let Some((from, to)) = head.base else { return };
+        let struct_ = self.tokens.is(head.key, "struct");
+        for base in Tokens(&self.tokens.0[from..to]).split_commas() {
+            let access =
+                |token: &&Token<'_>| matches!(token.text, "public" | "private" | "protected");
+            let public = base
+                .iter()
+                .find(access)
+                .map_or(struct_, |token| token.is("public"));
+            if base.iter().any(|token| token.is("virtual")) {
+                into.obstacle.get_or_insert(Obstacle::Base);
+            }
+            let name: Vec<_> = base
+                .iter()
+                .filter(|token| !access(token))
+                .copied()
+                .collect();
+            into.bases.push(DeclaredBase {
+                text: joined(&name),
+                public,
+            });
+        }
     }
 
     /// The names after the body of a `typedef struct {…} P, *PP;`.

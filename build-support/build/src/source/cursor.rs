@@ -91,11 +91,21 @@ impl<'a, 't> Tokens<'a, 't> {
         at
     }
 
-    /// Whether the tokens mark a kernel, in gcc's, nvcc's or cl.exe's spelling.
+    /// Whether an attribute marks a kernel, in gcc's, nvcc's or cl.exe's spelling.
     pub(super) fn mark_kernel(self) -> bool {
-        self.0
-            .iter()
-            .any(|token| matches!(token.text, "global" | "__global__"))
+        let mut at = 0;
+        while at < self.0.len() {
+            let Some(end) = self.after_attribute(at) else {
+                at += 1;
+                continue;
+            };
+            let marks = |token: &Token<'_>| matches!(token.text, "global" | "__global__");
+            if self.0[at..end].iter().any(marks) {
+                return true;
+            }
+            at = end;
+        }
+        false
     }
 
     /// The tokens without attributes.

@@ -7,6 +7,7 @@ mod class;
 mod cursor;
 mod declarator;
 pub(crate) mod docs;
+mod extent;
 mod lexer;
 mod parser;
 #[cfg(test)]
@@ -135,6 +136,8 @@ pub(crate) struct DeclaredType {
     pub(crate) kind: TypeKind,
     /// The parameters of its template header, or of that of a class around it.
     pub(crate) template: Option<Vec<TemplateParam>>,
+    /// Its base classes, in order.
+    pub(crate) bases: Vec<DeclaredBase>,
     /// Its non-static data members, in order. Empty for an enum.
     pub(crate) fields: Vec<DeclaredField>,
     /// Why the fields do not tell the whole layout, if they do not.
@@ -146,6 +149,13 @@ pub(crate) struct DeclaredType {
 }
 
 impl DeclaredType {
+    /// The scope of its members.
+    pub(crate) fn inner_scope(&self) -> Vec<String> {
+        let mut scope = self.scope.clone();
+        scope.push(self.name.clone());
+        scope
+    }
+
     /// The name with its scope, as C++ writes it from inside the file: `ns::P`.
     pub(crate) fn path(&self) -> String {
         qualified(&self.scope, &self.name)
@@ -172,12 +182,21 @@ pub(crate) enum Obstacle {
     AnonymousMember,
     /// It has a bit-field.
     BitField,
-    /// It has a base class.
+    /// It has a virtual base class, or one whose fields cannot be named.
     Base,
     /// It has a reference.
     Reference,
     /// It is an explicit or partial specialization of a template.
     Specialization,
+}
+
+/// A base class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeclaredBase {
+    /// As written, a space between any two tokens.
+    pub(crate) text: String,
+    /// Whether code outside the class may use what it inherits from it.
+    pub(crate) public: bool,
 }
 
 /// A non-static data member.

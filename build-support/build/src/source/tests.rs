@@ -102,7 +102,8 @@ __attribute__((global)) void p(int *x); __attribute__((global)) void p(int *y) {
 __attribute__((global)) void c::q(int (*p)[4], void (*cb)(int, int), T a[]) noexcept {}
 struct S { S() : a{1}, b(2) {} int a, b; };
 S::S(int x) : a{x}, b(x) {} int S::operator()(int) const { return 1; }
-static const int table[] = { 1, 2 }; auto l = [](int x) { return x; };
+S operator+(S a, S b) { return a; } S::operator int() { return 1; } bool operator==(S, S) { return true; } S s{1, 2};
+static const int table[] = { 1, 2 }; void host(int global, int __global__); auto l = [](int x) { return x; };
 template<class... A> __attribute__((global)) void v(A... args) {}
 __attribute__((global)) void last() {}
 "#;
@@ -116,8 +117,8 @@ __attribute__((global)) void last() {}
     7 p(x: int *) ["declared"] None
     7 p(y: int *) [] None
     8 c::q(p: int ( * ) [ 4 ], cb: void ( * ) ( int , int ), a: T [ ]) [] None
-    12 v(...args: A ...) [] Some(1)
-    13 last() [] None
+    13 v(...args: A ...) [] Some(1)
+    14 last() [] None
     "#);
 }
 
@@ -145,7 +146,7 @@ template __attribute__((launch_bounds(3))) __attribute__((global)) void ::n::t<1
 fn structs_and_their_fields() {
     let text = r"
 namespace ns { struct __attribute__((aligned(16))) P final { float a; double *b, c[3]; const int (*arr)[4]; void (*cb)(int);
-  T (*tcb)(T); static int s; static constexpr int K = 3; constexpr static int L = 3; int d = 4, e{5}; P() : a(1) {} ~P(); operator int() const; P &operator=(const P &) = default;
+  T (*tcb)(T); static int s; static constexpr int K = 3; constexpr static int L = 3; int d = 4, e{5}; P() : a(1) {} ~P(); operator int() const { return 1; } P &operator=(const P &) = default; P operator+=(P o) { return o; }
   int get() const { return d; } template<class U> U as(); enum Kind : unsigned char { A, B } kind; struct Inner { int x; } inner; struct Other { int y; };
   typedef int word; using T = float; friend struct Q; private: int hidden; protected: int half_hidden; }; }
 typedef struct { int a; unsigned char b; } Anon, *AnonPtr; typedef struct Tag_st { long long l; } Tag;
@@ -196,7 +197,7 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
     template Struct Vec::In {t}
     template Struct Vec {v}
     template Struct Vec {q} Specialization
-    Struct D {d} Base
+    Struct D {d}
     Union U {i f} Union
     Struct B {x y z} BitField
     Struct M {named} AnonymousMember

@@ -59,8 +59,8 @@ pub(super) fn compile(
         let output = command.output()?;
         let failed = !output.status.success();
         let said = format!("{}\n{}", output.stderr, String::from_utf8_lossy(&output.stdout));
-        let (of_probe, findings): (Vec<_>, Vec<_>) =
-            message::findings(&said, failed).into_iter().partition(|finding| line_of_probe(finding).is_some());
+        let findings = message::findings(&said, failed).into_iter();
+        let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
             let module = parse(fs::read_to_string(&ptx)?, &job.source.path)?;
             let asked = Some(Asked {
@@ -73,7 +73,7 @@ pub(super) fn compile(
                 findings,
             });
         }
-        let wrong: Vec<_> = of_probe.iter().filter_map(line_of_probe).collect();
+        let wrong = probe::blamed(&said);
         if wrong.is_empty() || attempt == ATTEMPTS {
             return Err(UnitError::findings(findings));
         }
@@ -82,9 +82,8 @@ pub(super) fn compile(
     unreachable!("the loop ends by its attempts")
 }
 
-fn line_of_probe(finding: &Diagnostic) -> Option<u32> {
-    let place = &finding.labels.first()?.place;
-    (place.file == Path::new(probe::FILE)).then_some(place.line)
+fn is_of_probe(finding: &Diagnostic) -> bool {
+    finding.labels.first().is_some_and(|label| label.place.file == Path::new(probe::FILE))
 }
 
 fn parse(text: String, source: &Path) -> Result<Module, UnitError> {

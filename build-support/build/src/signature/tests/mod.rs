@@ -175,12 +175,12 @@ fn without_answers() {
         Path::new("types.cu"),
     );
     insta::assert_snapshot!(render(&signatures, &findings), @r"
-    unnamed = unnamed at types.cu:48 (_Z7unnamediPKfj)
+    unnamed = unnamed at types.cu:59 (_Z7unnamediPKfj)
       param_0: int -> I32
       param_1: const float * -> *const F32
       count: unsigned int -> U32
     warning[GPUK0015]: the types of kernel `vectors` could not be asked of the compiler
-      at types.cu:33 
+      at types.cu:42 
       note: it gets no wrapper
       help: compile as C++14 or later, and keep functions of other types from having its name
     note[GPUK0015]: entry `void cub::detail::EmptyKernel<void>()` is declared neither in the source nor in its own headers
@@ -190,11 +190,11 @@ fn without_answers() {
       at types.cu:1 
       note: kernels of system and toolkit headers get no wrapper
     warning[GPUK0015]: the types of kernel `copy_f32` could not be asked of the compiler
-      at types.cu:45 
+      at types.cu:56 
       note: it gets no wrapper
       help: compile as C++14 or later, and keep functions of other types from having its name
     warning[GPUK0015]: the types of kernel `copy_i64` could not be asked of the compiler
-      at types.cu:46 
+      at types.cu:57 
       note: it gets no wrapper
       help: compile as C++14 or later, and keep functions of other types from having its name
     ");
@@ -221,13 +221,20 @@ fn disagreement_is_never_settled_by_guessing() {
         .collect();
     assert_eq!(
         kept,
-        ["scalars", "vectors", "pointers", "copy_i64", "unnamed"]
+        [
+            "scalars",
+            "vectors",
+            "pointers",
+            "inherited",
+            "copy_i64",
+            "unnamed"
+        ]
     );
     insta::assert_snapshot!(render(&Signatures::default(), &findings), @r"
     error[GPUK0014]: parameter `packed` of kernel `structs` has 9 bytes aligned to 1 as `Packed`, but 16 aligned to 8 in the PTX
-      at types.cu:41 
+      at types.cu:50 
     error[GPUK0014]: kernel `copy_f32` has 3 parameters in the source and 4 in the PTX
-      at types.cu:45
+      at types.cu:56
     ");
 }
 
@@ -272,4 +279,21 @@ fn ptx_alone() {
       at k.ptx:19 
       note: PTX does not say what is in it; the kernel gets no wrapper
     ");
+}
+
+/// Whatever is cut off or missing, reading goes on to the end.
+#[test]
+fn broken_text_is_read_without_a_panic() {
+    for Recorded { text, .. } in [TYPES, NAMES, REFUSED] {
+        for at in (0..text.len()).step_by(5) {
+            let _ = Probe::new(&Declarations::read(&text[..at]));
+            let _ = Probe::new(&Declarations::read(&text[at..]));
+        }
+        for bracket in ["(", ")", "{", "}", "<", ">", "[", "]", ";", "::", ",", "\""] {
+            let _ = Probe::new(&Declarations::read(&text.replace(bracket, "")));
+            let _ = Probe::new(&Declarations::read(
+                &text.replace(bracket, &bracket.repeat(2)),
+            ));
+        }
+    }
 }

@@ -145,7 +145,7 @@ fn nvcc_debug_information_keeps_the_probe() {
     let (module, signatures, findings) =
         of_cuda(&declarations, &probe, module, Path::new("types.cu"));
     assert!(module.text().contains(probe::PREFIX));
-    assert_eq!((signatures.kernels.len(), findings), (7, Vec::new()));
+    assert_eq!((signatures.kernels.len(), findings), (8, Vec::new()));
     let dir = bench.dir.path();
     std::fs::write(dir.join("debug.ptx"), module.text()).unwrap();
     let (ptx, cubin) = (Path::new("debug.ptx"), Path::new("debug.cubin"));
@@ -163,7 +163,8 @@ fn nvcc_debug_information_keeps_the_probe() {
 fn nvcc_names_a_bad_question_by_its_line() {
     let bench = Bench::new(&[]);
     let source = "struct P { int x; };\nvoid k(int);\nextern \"C\" __global__ void k(P p) {}\n\
-                  extern \"C\" __global__ void good(P p) {}";
+                  template <class T> struct Never { static_assert(sizeof(T) == 0, \"\"); T x; };\n\
+                  extern \"C\" __global__ void good(P p, const Never<int> *n) {}";
     let text = bench.preprocess("k.cu", source);
     let declarations = Declarations::read(&text);
     let mut probe = Probe::new(&declarations);
@@ -179,15 +180,8 @@ fn nvcc_names_a_bad_question_by_its_line() {
         .output()
         .unwrap();
     assert!(!output.status.success());
-    let findings = crate::message::findings(&output.stderr, true);
-    let places = findings
-        .iter()
-        .filter_map(|finding| Some(&finding.labels.first()?.place));
-    let lines: Vec<_> = places
-        .filter(|place| place.file == Path::new(probe::FILE))
-        .map(|place| place.line)
-        .collect();
-    assert_eq!(lines.len(), 1, "{findings:?}");
+    let lines = probe::blamed(&output.stderr);
+    assert_eq!(lines.len(), 2, "{}", output.stderr);
     probe = probe.without(&lines);
     let module = Module::parse(bench.compile("k.cu", &format!("{text}{}", probe.text()))).unwrap();
     let (_, signatures, findings) = of_cuda(&declarations, &probe, module, Path::new("k.cu"));

@@ -12,6 +12,7 @@ use crate::pipeline::{self, BuildError, Built, Depth};
 use crate::pool::Tokens;
 use crate::progress::Silent;
 use crate::render::Render;
+use crate::report::BINDINGS;
 
 /// Builds the kernels of the package whose build script calls this, as its manifest configures them.
 ///
@@ -173,6 +174,11 @@ impl Script {
             }
             fs::create_dir(&self.out)?;
             fs::write(&self.out.join("errors.txt"), explain(error, root).as_bytes())?;
+            // The last good wrappers keep the names resolved; without any, an empty file keeps the error the first.
+            let bindings = self.out.join(BINDINGS);
+            if !bindings.exists() {
+                fs::write(&bindings, b"")?;
+            }
         }
         Ok(())
     }

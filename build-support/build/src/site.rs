@@ -12,7 +12,7 @@ use crate::diagnostic::Place;
 pub struct SiteRecord {
     /// What kind of check.
     pub kind: SiteKind,
-    /// The function it stands in: an entry or a device function, as PTX names it.
+    /// The device function it stands in; empty where that is the kernel itself.
     pub function: String,
     /// Where.
     pub place: Place,

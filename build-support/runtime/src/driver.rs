@@ -120,8 +120,7 @@ pub enum NoDriver {
     /// The loader does not find the library.
     #[error(
         "no NVIDIA driver: the loader does not find `{}`\n\
-         help: install the driver, make its folder known to the loader (in a container: `--gpus all`), \
-         or run on the simulator (`cargo gpuk test --sim`)",
+         help: install the driver, or make its folder known to the loader (in a container: `--gpus all`)",
         library::NAMES[library::NAMES.len() - 1]
     )]
     Missing,
@@ -237,7 +236,7 @@ mod tests {
     fn no_driver_says_what_to_do() {
         insta::assert_snapshot!(NoDriver::Missing, @"
         no NVIDIA driver: the loader does not find `libcuda.so.1`
-        help: install the driver, make its folder known to the loader (in a container: `--gpus all`), or run on the simulator (`cargo gpuk test --sim`)
+        help: install the driver, or make its folder known to the loader (in a container: `--gpus all`)
         ");
         insta::assert_snapshot!(NoDriver::Incomplete { function: "cuLaunchKernel" }, @"
         the NVIDIA driver is too old, or not one: its library has no `cuLaunchKernel`

@@ -36,7 +36,7 @@ pub struct Failure {
     pub file: &'static str,
     /// Its line.
     pub line: u32,
-    /// The device function it stands in, the kernel or one that it calls.
+    /// The device function it stands in; empty where that is the kernel itself.
     pub function: &'static str,
     /// `blockIdx` of the failing thread.
     pub block: [u32; 3],

@@ -169,7 +169,11 @@ impl InFlight {
 
     /// The launch cannot be waited for. A check that failed before is in host memory all the same.
     fn fault(&self, error: DriverError) -> FailedCheck {
-        let stream = call::stream_id(&self.stream);
+        // To ask a stream for its id while it is being captured spoils the capture.
+        let stream = match error.is_capture() {
+            true => 0,
+            false => call::stream_id(&self.stream),
+        };
         let place = Place::new(self.stream.context(), stream);
         let record = self.slot.as_ref().and_then(|(_, slot)| slot.read());
         match record {

@@ -39,7 +39,7 @@ struct Slots {
     retired: Vec<Retired>,
     batches: Vec<Batch>,
     /// Those that never come back: a graph may be launched at any time, and of a lost context nothing is known.
-    kept: Vec<(Launched, u64)>,
+    kept: Vec<(Launched, Of)>,
     chunks: Vec<Chunk>,
 }
 
@@ -64,6 +64,16 @@ struct Batch {
     done: Event,
     stream: u64,
     launches: Vec<Launched>,
+}
+
+/// The stream of a kept launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// By its id.
+    Id(u64),
+    /// By its handle: to ask for the id during a capture spoils the capture (seen with driver 580). The handle may
+    /// come back for another stream, which then tells of the graph too.
+    Handle(usize),
 }
 
 /// How it will be known that a launch is over.
@@ -147,7 +157,8 @@ impl Pool {
         let mut slots = lock(&self.slots);
         let full = match end {
             End::Never => {
-                slots.kept.push((launched, self.stream_id(stream)));
+                let of = Of::Handle(stream.cu_stream() as usize);
+                slots.kept.push((launched, of));
                 false
             }
             End::Event(done) => {
@@ -237,12 +248,14 @@ impl Pool {
         let mut slots = lock(&self.slots);
         let mut failed = slots.take_retired(stream, id);
         failed.extend(slots.collect(false));
-        let kept = slots.kept.iter().filter(|(_, of)| *of == id);
+        let handle = Of::Handle(stream.cu_stream() as usize);
+        let kept = slots.kept.iter();
+        let kept = kept.filter(|(_, of)| *of == handle || *of == Of::Id(id));
         let kept: Vec<_> = kept.copied().collect();
         drop(slots);
         self.report(failed);
-        for (launched, stream) in kept {
-            if let Some(failed) = self.read(&launched, stream) {
+        for (launched, _) in kept {
+            if let Some(failed) = self.read(&launched, id) {
                 unread::report(&failed);
             }
         }
@@ -303,7 +316,7 @@ impl Slots {
                 }),
                 Err(_) => self
                     .kept
-                    .extend(launches.into_iter().map(|launched| (launched, id))),
+                    .extend(launches.into_iter().map(|launched| (launched, Of::Id(id)))),
             }
         }
         let mut failed = Vec::new();
@@ -324,7 +337,7 @@ impl Slots {
                 Err(_) => {
                     let kept = batch.launches.into_iter();
                     self.kept
-                        .extend(kept.map(|launched| (launched, batch.stream)));
+                        .extend(kept.map(|launched| (launched, Of::Id(batch.stream))));
                 }
             }
         }
@@ -373,7 +386,10 @@ impl Drop for Pool {
                 .map(move |launched| (launched, stream))
         });
         let mut launches: Vec<_> = of_streams.chain(of_batches).collect();
-        launches.append(&mut slots.kept);
+        launches.extend(slots.kept.drain(..).map(|(launched, of)| match of {
+            Of::Id(id) => (launched, id),
+            Of::Handle(_) => (launched, 0),
+        }));
         if !launches.is_empty() {
             // Records in host memory can be read whatever the context says.
             let _ = call::synchronize_context();

@@ -48,7 +48,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Bool(value) => write!(f, "{value}"),
-            Self::Char(value) => write!(f, "'{}'", value.escape_ascii()),
+            Self::Char(value) => write!(f, "{}", value.escape_ascii()),
             Self::I8(value) => write!(f, "{value}"),
             Self::I16(value) => write!(f, "{value}"),
             Self::I32(value) => write!(f, "{value}"),
@@ -75,8 +75,8 @@ mod tests {
         let texts = [
             (Ty::Bool, 1, "true"),
             (Ty::Bool, 0, "false"),
-            (Ty::Char, u64::from(b'a'), "'a'"),
-            (Ty::Char, minus, r"'\xfe'"),
+            (Ty::Char, u64::from(b'a'), "a"),
+            (Ty::Char, minus, r"\xfe"),
             (Ty::I8, minus, "-2"),
             (Ty::I16, minus, "-2"),
             (Ty::I32, minus, "-2"),

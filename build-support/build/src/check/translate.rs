@@ -6,6 +6,7 @@ use gpuk_device::abi::Kind;
 use gpuk_ptx::functionalize::{Refusal, Site, SiteKind as PassKind};
 
 use crate::diagnostic::{Code, Diagnostic, Level, Place};
+use crate::signature;
 use crate::site::{SiteKind, SiteRecord};
 
 /// A site of the pass as it is kept.
@@ -18,7 +19,11 @@ pub(crate) fn site(site: &Site) -> SiteRecord {
             PassKind::Check(Kind::DebugExpect) => SiteKind::DebugExpect,
             PassKind::Assert => SiteKind::Assert,
         },
-        function: site.function.clone(),
+        function: match site.entries.contains(&site.function) {
+            // In the kernel itself, whichever of a template's instances that is.
+            true => String::new(),
+            false => signature::readable(&site.function),
+        },
         place: Place::line(&site.file, site.line),
         condition: site.condition.clone(),
         format: site.format.clone(),

@@ -1,0 +1,5 @@
+//! Compiles the kernels.
+
+fn main() {
+    gpuk_build::main();
+}

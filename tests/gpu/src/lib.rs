@@ -1,0 +1,4 @@
+//! The wrappers of `kernels/`. Their tests need a device; here they have to compile without a warning.
+#![deny(warnings, missing_docs)]
+
+gpuk::include_kernels!();

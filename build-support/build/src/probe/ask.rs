@@ -148,7 +148,7 @@ impl<'d> Asker<'d> {
                     .is_some_and(|params| !params.is_empty())
         };
         let mut found = self.declarations.kernels.iter().filter(named);
-        let first = found.next()?;
+        let first = found.next().filter(|kernel| !kernel.overloaded)?;
         let same = |other: &DeclaredKernel| {
             other.path() == first.path() && other.template == first.template
         };

@@ -142,13 +142,13 @@ impl<'d> Resolver<'d> {
         }
         let mut fields: Vec<NamedField> = Vec::new();
         let around = ty.scope.as_slice();
-        for base in &ty.bases {
+        for (nth, base) in ty.bases.iter().enumerate() {
             let text = found.substitute(&base.text);
             let mention = Mention::of(&text, around);
             let resolved = self.resolve(mention).filter(|_| base.public && depth > 0);
             let inherited = self.fields(&resolved.ok_or(Obstacle::Base)?, depth - 1)?;
-            // A pointer to an inherited member counts from the base, not from here.
-            if inherited.iter().any(|field| !field.public) {
+            // A pointer to an inherited member counts from the start of its base: that of the first lies at 0.
+            if nth > 0 && inherited.iter().any(|field| !field.public) {
                 return Err(Obstacle::Base);
             }
             fields.extend(inherited);

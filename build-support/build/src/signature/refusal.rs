@@ -145,7 +145,7 @@ fn reason(why: &Why) -> String {
                 Obstacle::Union => "is a union",
                 Obstacle::AnonymousMember => "has an anonymous struct or union as a member",
                 Obstacle::BitField => "has a bit-field",
-                Obstacle::Base => "has a base class",
+                Obstacle::Base => "has a base class whose fields cannot be found",
                 Obstacle::Reference => "has a reference as a field",
                 Obstacle::Specialization => "is a specialization of a template",
             };

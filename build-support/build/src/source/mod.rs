@@ -182,7 +182,7 @@ pub(crate) enum Obstacle {
     AnonymousMember,
     /// It has a bit-field.
     BitField,
-    /// It has a virtual base class, or one whose fields cannot be named.
+    /// It has a base class that is virtual, not public or not known, or fields of it cannot be found.
     Base,
     /// It has a reference.
     Reference,

@@ -261,7 +261,10 @@ impl<'a, 't> Parser<'a, 't> {
             params: self.between(call),
             template: header.is_some(),
         };
-        self.functions.entry(last).or_default().push(function);
+        // An explicit specialization is no function of its own.
+        if header.as_ref().is_none_or(|params| !params.is_empty()) {
+            self.functions.entry(last).or_default().push(function);
+        }
         let head = Tokens(&self.tokens.0[first..extent.head_end]);
         if head.mark_kernel() {
             let mut scope = self.scope.clone();

@@ -5,6 +5,7 @@
 
 mod parse;
 mod print;
+mod spelling;
 #[cfg(test)]
 mod tests;
 

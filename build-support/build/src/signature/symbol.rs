@@ -17,8 +17,58 @@ pub(super) fn function(symbol: &str) -> Option<Function> {
         return None;
     }
     let text = Symbol::new(symbol).ok()?.demangle().ok()?;
-    let (name, params) = ctype::function_name(&text).ok()?;
+    let (name, params) = ctype::function_name(&mended(text)).ok()?;
     Some(Function { name, params })
+}
+
+/// The demangler prints what a nested name is decorated with behind its scope, where that scope was named
+/// before: `ns::P const::In*` for `ns::P::In const*`. Puts it behind the name.
+fn mended(mut text: String) -> String {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("::").map(|found| from + found) {
+        from = at + 2;
+        let start = undecorated(&text[..at]).len();
+        if start == at {
+            continue;
+        }
+        let end = from + part_length(&text[from..]);
+        let (decoration, part) = (text[start..at].to_owned(), text[at..end].to_owned());
+        text.replace_range(start..end, &format!("{part}{decoration}"));
+        from = start + 2;
+    }
+    text
+}
+
+/// What is left of a type when its last pointers, references and qualifiers are taken off.
+fn undecorated(mut text: &str) -> &str {
+    const DECORATIONS: [&str; 5] = ["*", "&", " const", " volatile", " restrict"];
+    while let Some(rest) = DECORATIONS
+        .iter()
+        .find_map(|decoration| text.strip_suffix(decoration))
+    {
+        text = rest;
+    }
+    text
+}
+
+/// The length of the identifier, with its template arguments, that a text starts with.
+fn part_length(text: &str) -> usize {
+    let word = text
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(text.len());
+    if word == 0 || !text[word..].starts_with('<') {
+        return word;
+    }
+    let mut depth = 0usize;
+    for (at, c) in text[word..].char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if depth == 1 => return word + at + 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// A symbol as C++ writes it, `helper(float)`; one that is not mangled stays as it is.
@@ -27,4 +77,34 @@ pub(crate) fn readable(symbol: &str) -> String {
         .ok()
         .and_then(|symbol| symbol.demangle().ok());
     demangled.unwrap_or_else(|| symbol.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As nvcc 13.0 mangles a kernel whose parameters are nested in a class named before.
+    #[test]
+    fn nested_names_are_mended() {
+        let symbol = "_Z1kIiEvT_N2ns1PEPNS2_1EEPKNS2_2InEPKPKNS2_1BIiEEPPS5_S5_RS6_";
+        let read = function(symbol).unwrap();
+        let params: Vec<_> = read.params.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            params.join(" | "),
+            "int | ns::P | ns::P::E * | const ns::P::In * | const ns::P::B<int> *const * | ns::P::In ** | ns::P::In \
+             | const ns::P::In &"
+        );
+        assert_eq!(read.name.to_string(), "k<int>");
+        assert_eq!(
+            mended("f(int ns::P::*, P*::E<A*::B>*)".to_owned()),
+            "f(int ns::P::*, P::E<A::B*>**)"
+        );
+    }
+
+    #[test]
+    fn what_is_no_function_is_none() {
+        for symbol in ["saxpy", "_Z", "_ZN2ns", "_ZTV1A", "_Zé"] {
+            assert_eq!(function(symbol), None, "{symbol}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ fn kernels(text: &str) -> String {
     out
 }
 
-/// Every order of `shared` corpus statistics, as gcc prints it.
+/// The orders of specifiers and attributes in which public kernels are declared, as gcc prints them.
 #[test]
 fn every_order_of_a_declaration() {
     let g = "__attribute__((global))";

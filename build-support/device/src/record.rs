@@ -2,45 +2,51 @@
 //!
 //! Every checked launch gets one *gate* in device memory and one *record* in mapped host memory. The
 //! kernel's hidden last parameter is the gate's address. A launch that passes writes neither, so both can
-//! be used again at once. Of the threads that fail, the one with the lowest [key](key) writes the record.
+//! be used again at once. Of the threads that fail, the one with the lowest [key](key) is what stands there.
+//!
+//! There is no lock. A word that says something of one thread is that thread's [key](key) above
+//! [`TAG_BITS`] bits of what it says, and is only ever lowered, by an atomic minimum: whatever the order of
+//! the threads, the word of the lowest key stays. That keeps the code of a failed check one straight line,
+//! without which ptxas does not schedule loads across the check.
 
 /// The gate, in device memory.
 pub mod gate {
-    /// Bytes of a gate; also its alignment.
-    pub const SIZE: usize = 64;
-    /// `u64`: the lowest key that failed; [`NO_KEY`] before any did.
-    pub const BEST: usize = 0;
-    /// `u32`: 1 while a thread writes the record, else 0.
-    pub const LOCK: usize = 8;
-    /// `u64`: how many threads failed.
-    pub const COUNT: usize = 16;
-    /// `u64`: device address of the launch's record.
-    pub const RECORD: usize = 24;
+    use super::payload;
 
-    /// The value of `BEST` before any thread failed.
-    pub const NO_KEY: u64 = u64::MAX;
+    /// Bytes of a gate.
+    pub const SIZE: usize = SPARE + payload::SIZE;
+    /// `u64`: the lowest key that failed, tagged with its site; [`NO_WORD`](super::NO_WORD) before any did.
+    pub const BEST: usize = 0;
+    /// `u64`: how many threads failed.
+    pub const COUNT: usize = 8;
+    /// `u64`: device address of the launch's record.
+    pub const RECORD: usize = 16;
+    /// Laid out as a record: where a thread writes that found a lower key on its way. Nobody reads it.
+    pub const SPARE: usize = 64;
 }
 
-/// The record, in mapped host memory. All zero before any thread failed.
+/// The record, in mapped host memory.
 pub mod payload {
     use super::MAX_VALUES;
 
-    /// Bytes of a record; also its alignment.
-    pub const SIZE: usize = 128;
-    /// `u32`: 1 once a record was written.
+    /// Bytes of a record; a multiple of its alignment.
+    pub const SIZE: usize = 320;
+    /// `u32`: 0 before any thread failed, else 1.
     pub const STATE: usize = 0;
-    /// `u32`: index of the site in the image's site table.
-    pub const SITE: usize = 4;
-    /// `u64`: the failing thread's [key](super::key).
-    pub const KEY: usize = 8;
-    /// `3 × u32`: `blockIdx` of the failing thread.
+    /// `2 × u32`: `gridDim.x` and `.y`.
+    pub const GRID: usize = 8;
+    /// `2 × u32`: `blockDim.x` and `.y`.
     pub const BLOCK: usize = 16;
-    /// `3 × u32`: `threadIdx` of the failing thread.
-    pub const THREAD: usize = 28;
-    /// `8 × u64`: the bits of the captured values, sign-extended where the type is signed.
-    pub const VALUES: usize = 48;
+    /// `u64`: the failing thread's key, tagged with the index of its site in the image's site table.
+    pub const FIRST: usize = 24;
+    /// `8 × 4 × u64`: the captured values, each [`PARTS`] words, lowest bits first, tagged with them. A type
+    /// of fewer bits has fewer words; the rest, and those of values that the site does not capture, are of
+    /// other keys or of none.
+    pub const VALUES: usize = 64;
+    /// Words of a value.
+    pub const PARTS: usize = 4;
 
-    const _: () = assert!(VALUES + 8 * MAX_VALUES <= SIZE);
+    const _: () = assert!(VALUES + 8 * PARTS * MAX_VALUES <= SIZE);
 }
 
 /// How many values a check can capture.
@@ -49,13 +55,58 @@ pub const MAX_VALUES: usize = 8;
 /// Threads in the largest block (CUDA programming guide, compute capabilities).
 pub const BLOCK_THREADS: u64 = 1024;
 
+/// Bits of a word below the key: of a site, or of a part of a value.
+pub const TAG_BITS: u32 = 16;
+
+/// What the words of `FIRST` and `VALUES` and the gate's `BEST` hold before any thread failed.
+pub const NO_WORD: u64 = u64::MAX;
+
 /// The order in which failures count as first: linear block, then linear thread.
 ///
 /// `linear_block` is `x + gridDim.x * (y + gridDim.y * z)`, `linear_thread` likewise and below
-/// [`BLOCK_THREADS`].
+/// [`BLOCK_THREADS`]. A word has room for the keys of 2^38 blocks.
 #[must_use]
 pub const fn key(linear_block: u64, linear_thread: u64) -> u64 {
     linear_block
         .wrapping_mul(BLOCK_THREADS)
         .wrapping_add(linear_thread)
+}
+
+/// A word: `key` with `tag` below it.
+#[must_use]
+pub const fn word(key: u64, tag: u16) -> u64 {
+    key << TAG_BITS | tag as u64
+}
+
+/// The key and the tag of a word.
+#[must_use]
+pub const fn split(word: u64) -> (u64, u16) {
+    (word >> TAG_BITS, (word & 0xffff) as u16)
+}
+
+/// `blockIdx` or `threadIdx` from a linear index and the first two of the dimensions.
+#[must_use]
+pub const fn coordinates(linear: u64, [x, y]: [u32; 2]) -> [u32; 3] {
+    let (x, y) = (
+        if x == 0 { 1 } else { x as u64 },
+        if y == 0 { 1 } else { y as u64 },
+    );
+    [
+        (linear % x) as u32,
+        (linear / x % y) as u32,
+        (linear / x / y) as u32,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_coordinates_can_be_read_back() {
+        assert_eq!(split(word(key(7, 1023), 0xfffe)), (7 * 1024 + 1023, 0xfffe));
+        let linear = 3 + 5 * (2 + 7 * 4);
+        assert_eq!(coordinates(linear, [5, 7]), [3, 2, 4]);
+        assert_eq!(coordinates(9, [0, 0]), [0, 0, 9]);
+    }
 }

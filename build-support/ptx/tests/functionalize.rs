@@ -152,14 +152,25 @@ fn a_site_that_stops_is_one_straight_line() {
     let module = Module::parse(done(corpus::TRITON).text).unwrap();
     let entry = module.entry("k").unwrap();
     let statements = &entry.body.as_ref().unwrap().statements;
-    let mut after_label = statements
-        .iter()
-        .skip_while(|found| found.kind != StatementKind::Label("$L__BB0_1".into()))
-        .skip(1)
-        .filter(|found| !matches!(found.kind, StatementKind::Loc(_)))
-        .map(|found| module.at(found.span));
-    assert_eq!(after_label.next(), Some("mov.b32 \t%gpuk_site, 0;"));
-    assert_eq!(after_label.next(), Some("bra.uni \t$GPUK_report;"));
+    let mut reports = 0;
+    for statement in statements {
+        let StatementKind::Block(report) = &statement.kind else {
+            continue;
+        };
+        reports += 1;
+        assert!(!report.iter().any(|inner| matches!(
+            inner.kind,
+            StatementKind::Label(_) | StatementKind::Block(_)
+        )));
+        let instructions: Vec<_> = report
+            .iter()
+            .filter_map(|inner| inner.instruction())
+            .collect();
+        let guarded = instructions.iter().filter(|found| found.guard.is_some());
+        assert!(guarded.map(|found| &*found.opcode).eq(["exit"]));
+        assert_eq!(&*instructions.last().unwrap().opcode, "exit");
+    }
+    assert_eq!(reports, 2);
 }
 
 #[test]
@@ -193,6 +204,6 @@ fn new_names_avoid_those_of_the_module() {
         .replace("$L__", "$GPUK_")
         .replace("k_param_0", "k_gpuk");
     let text = done(&text).text;
-    assert!(text.contains("$GPUK1_report:") && text.contains("%gpuk1_site"));
+    assert!(text.contains("%gpuk1_gate"));
     assert!(text.contains(".param .u64 k_gpuk1"));
 }

@@ -1,7 +1,7 @@
 //! Slots: what a checked launch reports its first failure through.
 //!
-//! A slot is a gate in device memory, whose address the kernel gets, and a record in host memory, which the
-//! thread with the lowest key writes (`gpuk_device::record`). Which launch has which slot is `pool`'s business.
+//! A slot is a gate in device memory, whose address the kernel gets, and a record in host memory, in which
+//! what the thread with the lowest key wrote stays (`gpuk_device::record`). Which launch has which slot is `pool`'s business.
 
 #![expect(unsafe_code, reason = "reading memory that kernels write")]
 
@@ -9,7 +9,9 @@ use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, fence};
 
 use cudarc::driver::sys::CUdeviceptr;
-use gpuk_device::record::{MAX_VALUES, gate, payload};
+use gpuk_device::record::{
+    BLOCK_THREADS, MAX_VALUES, NO_WORD, TAG_BITS, coordinates, gate, payload, split,
+};
 
 use crate::call::{CopyStream, DeviceMemory, MappedMemory};
 use crate::driver::DriverError;
@@ -42,7 +44,6 @@ impl Slot {
         if word(payload::STATE) == 0 {
             return None;
         }
-        // The state was written last.
         fence(Ordering::Acquire);
         let mut bytes = [0; payload::SIZE];
         for (at, four) in bytes.chunks_exact_mut(4).enumerate() {
@@ -64,7 +65,7 @@ impl Slot {
         // SAFETY: within the gate; `RECORD` behind it stays.
         unsafe { copies.to_device(self.gate, &fresh_gate(0)[..gate::RECORD]) }?;
         // SAFETY: within the record, which no reference points to.
-        unsafe { self.record.write_bytes(0, 1) };
+        unsafe { self.record.write(fresh_record()) };
         Ok(())
     }
 }
@@ -72,8 +73,18 @@ impl Slot {
 /// A gate before any failure.
 fn fresh_gate(record: CUdeviceptr) -> [u8; gate::SIZE] {
     let mut bytes = [0; gate::SIZE];
-    bytes[gate::BEST..][..8].copy_from_slice(&gate::NO_KEY.to_le_bytes());
+    bytes[gate::BEST..][..8].copy_from_slice(&NO_WORD.to_le_bytes());
     bytes[gate::RECORD..][..8].copy_from_slice(&record.to_le_bytes());
+    bytes
+}
+
+/// A record before any failure.
+fn fresh_record() -> [u8; payload::SIZE] {
+    let mut bytes = [0; payload::SIZE];
+    bytes[payload::FIRST..][..8].copy_from_slice(&NO_WORD.to_le_bytes());
+    for word in bytes[payload::VALUES..].chunks_exact_mut(8) {
+        word.copy_from_slice(&NO_WORD.to_le_bytes());
+    }
     bytes
 }
 
@@ -99,6 +110,10 @@ impl Chunk {
             .collect();
         // SAFETY: just allocated with this size; no kernel knows it yet.
         unsafe { copies.to_device(chunk.gates.address(), &gates) }?;
+        for slot in 0..Self::SLOTS {
+            // SAFETY: within the allocation, and no kernel knows it yet.
+            unsafe { chunk.slot(slot).record.write(fresh_record()) };
+        }
         Ok(chunk)
     }
 
@@ -131,12 +146,26 @@ impl Record {
             u32::from_le_bytes(four)
         };
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        let axes = |at: usize| [0, 1, 2].map(|axis| u32_at(at + 4 * axis));
+        let dimensions = |at: usize| [u32_at(at), u32_at(at + 4)];
+        let (key, site) = split(u64_at(payload::FIRST));
+        let part = |value: usize, part: usize| {
+            let (of, bits) = split(u64_at(
+                payload::VALUES + 8 * (payload::PARTS * value + part),
+            ));
+            // A word of another key is of a site that captures more.
+            if of == key {
+                u64::from(bits) << (TAG_BITS * part as u32)
+            } else {
+                0
+            }
+        };
         Self {
-            site: u32_at(payload::SITE),
-            block: axes(payload::BLOCK),
-            thread: axes(payload::THREAD),
-            values: std::array::from_fn(|value| u64_at(payload::VALUES + 8 * value)),
+            site: site.into(),
+            block: coordinates(key / BLOCK_THREADS, dimensions(payload::GRID)),
+            thread: coordinates(key % BLOCK_THREADS, dimensions(payload::BLOCK)),
+            values: std::array::from_fn(|value| {
+                (0..payload::PARTS).map(|index| part(value, index)).sum()
+            }),
         }
     }
 }
@@ -147,48 +176,44 @@ mod tests {
 
     #[test]
     fn records_are_read_where_the_device_writes_them() {
-        let mut bytes = [0_u8; payload::SIZE];
+        use gpuk_device::record::{key, word};
+        let mut bytes = fresh_record();
         let mut put = |at: usize, word: &[u8]| bytes[at..][..word.len()].copy_from_slice(word);
+        let (first, other) = (key(3 + 5 * (2 + 7 * 4), 6 + 8 * (1 + 2 * 9)), key(9999, 0));
         put(payload::STATE, &1_u32.to_le_bytes());
-        put(payload::SITE, &7_u32.to_le_bytes());
-        put(payload::KEY, &u64::MAX.to_le_bytes());
-        for axis in 0..3_u32 {
-            put(
-                payload::BLOCK + 4 * axis as usize,
-                &(10 + axis).to_le_bytes(),
-            );
-            put(
-                payload::THREAD + 4 * axis as usize,
-                &(20 + axis).to_le_bytes(),
-            );
-        }
-        for value in 0..MAX_VALUES as u64 {
-            put(
-                payload::VALUES + 8 * value as usize,
-                &(u64::MAX - value).to_le_bytes(),
-            );
+        put(payload::GRID, &[5, 0, 0, 0, 7, 0, 0, 0]);
+        put(payload::BLOCK, &[8, 0, 0, 0, 2, 0, 0, 0]);
+        put(payload::FIRST, &word(first, 7).to_le_bytes());
+        let values = [u64::MAX, 0x0123_4567_89ab_cdef, 42];
+        for (value, bits) in values.into_iter().enumerate() {
+            for part in 0..payload::PARTS {
+                let tag = (bits >> (16 * part)) as u16;
+                let at = payload::VALUES + 8 * (payload::PARTS * value + part);
+                // The third value is of 16 bits; what stands above it is another thread's.
+                let of = if value == 2 && part > 0 { other } else { first };
+                let tag = if of == other { 0xaaaa } else { tag };
+                put(at, &word(of, tag).to_le_bytes());
+            }
         }
         let record = Record::parse(&bytes);
         assert_eq!(
             (record.site, record.block, record.thread),
-            (7, [10, 11, 12], [20, 21, 22])
+            (7, [3, 2, 4], [6, 1, 9])
         );
-        assert_eq!(
-            record.values,
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|value| u64::MAX - value)
-        );
+        let [first, second, third, rest @ ..] = record.values;
+        assert_eq!([first, second, third], values);
+        assert_eq!(rest, [0; 5]);
     }
 
     #[test]
     fn a_fresh_gate_knows_its_record_and_no_key() {
         let bytes = fresh_gate(0x1234_5678_9abc);
         assert_eq!(bytes[gate::BEST..][..8], [0xff; 8]);
-        assert_eq!(bytes[gate::LOCK..][..4], [0; 4]);
         assert_eq!(bytes[gate::COUNT..][..8], [0; 8]);
         assert_eq!(
             bytes[gate::RECORD..][..8],
             0x1234_5678_9abc_u64.to_le_bytes()
         );
-        const { assert!(gate::RECORD >= gate::COUNT + 8 && gate::RECORD >= gate::LOCK + 4) };
+        const { assert!(gate::RECORD >= gate::COUNT + 8 && gate::RECORD >= gate::BEST + 8) };
     }
 }

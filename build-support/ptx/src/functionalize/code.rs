@@ -1,17 +1,18 @@
 //! The code that takes the place of a failure call.
 //!
-//! A site that stops moves its number and values to registers and branches to its function's one report at
-//! the end; so a check that passes is nothing but a branch over a straight line, which is what lets ptxas
-//! schedule around it. A site that goes on has the report in its place.
+//! It is one straight line with one way out, by design and by measurement: ptxas moves loads across a check
+//! only if what the check branches to is a single block that ends in `exit`, with at most one predicated
+//! `exit` inside. A second one, a label, a guarded atomic (which becomes a branch), or a block that several
+//! checks share costs a stencil 40 %. That is why a thread that has lost writes to the gate's spare record,
+//! not nowhere, and why no lock is taken (`gpuk_device::record`).
 //!
-//! The report follows `gpuk_device::record`: count, leave early if a lower key failed, make this key the
-//! best, write the record under the lock if it still is. A thread holds the lock only over a straight line
-//! that waits for nobody, so threads of one warp can hold it and want it. Everything is in one block of its
-//! own, the gate's address too: nothing of it takes a register where no check fails.
+//! Everything is in a block of its own, the gate's address too: nothing of it takes a register where no
+//! check fails.
 
 use std::fmt::Write;
 
-use gpuk_device::record::{BLOCK_THREADS, gate, payload};
+use gpuk_device::abi::ValueType;
+use gpuk_device::record::{BLOCK_THREADS, TAG_BITS, gate, payload};
 
 use crate::function::FunctionKind;
 use crate::instruction::{Guard, Operand};
@@ -29,11 +30,11 @@ pub(super) struct Prefix {
 
 /// What follows a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum End<'a> {
     /// The thread stops.
     Exit,
-    /// The thread goes on.
-    GoOn,
+    /// The thread goes on, at this label right behind the report.
+    GoOn(&'a str),
 }
 
 /// A report and its surroundings.
@@ -44,49 +45,49 @@ pub(super) struct Report<'a> {
     pub(super) gate: &'a str,
     /// Of the function that it stands in.
     pub(super) kind: FunctionKind,
-    /// Tells its labels from those of the function's other reports.
-    pub(super) number: usize,
-    pub(super) end: End,
-    /// The site's number, or the register that holds it.
-    pub(super) site: &'a str,
-    /// Registers or numbers that hold the values.
-    pub(super) values: &'a [String],
+    pub(super) end: End<'a>,
+    /// Whether the thread can have failed before, and `…_seen` says so.
+    pub(super) seen: bool,
+    /// The site's number.
+    pub(super) site: u32,
+    /// The values and their types.
+    pub(super) values: &'a [(&'a Operand, ValueType)],
 }
 
 impl Report<'_> {
-    /// The label behind a report after which the thread goes on.
-    pub(super) fn done(&self) -> String {
-        format!("{}_done_{}", self.prefix.label, self.number)
-    }
-
     /// The report as a block.
     pub(super) fn text(&self) -> String {
         let r = &self.prefix.register;
-        let [lock, write, unlock] = ["lock", "write", "unlock"]
-            .map(|name| format!("{}_{name}_{}", self.prefix.label, self.number));
+        let load = load_gate(self.kind, &format!("{r}_gate"), self.gate);
         let (leave, last) = match self.end {
             End::Exit => ("exit".to_owned(), "\texit;\n"),
-            End::GoOn => (format!("bra \t{}", self.done()), ""),
+            End::GoOn(label) => (format!("bra \t{label}"), ""),
         };
-        let load = load_gate(self.kind, &format!("{r}_gate"), self.gate);
-        let record = self.record();
-        let shift = BLOCK_THREADS.trailing_zeros();
-        let [best, lock_at, count, record_at] = [gate::BEST, gate::LOCK, gate::COUNT, gate::RECORD];
+        // Alone, ptxas adds the failing threads of a warp up before it goes to memory.
+        let count = if self.seen {
+            format!(
+                "\tselp.b64 \t{r}_best, 0, 1, {r}_seen;\n\tred.global.add.u64 \t[{r}_gate+{}], {r}_best;\n",
+                gate::COUNT
+            )
+        } else {
+            format!("\tred.global.add.u64 \t[{r}_gate+{}], 1;\n", gate::COUNT)
+        };
+        let seen = if self.seen {
+            format!("\tor.pred \t{r}_p, {r}_p, {r}_seen;\n")
+        } else {
+            String::new()
+        };
+        let (block_shift, below) = (BLOCK_THREADS.trailing_zeros(), (1_u64 << TAG_BITS) - 1);
+        let (best, record_at, spare) = (gate::BEST, gate::RECORD, gate::SPARE);
+        let (site, record) = (self.site, self.record());
         format!(
             "\t{{
 \t.reg .pred \t{r}_p;
 \t.reg .b32 \t{r}_a, {r}_b, {r}_c;
-\t.reg .b64 \t{r}_gate, {r}_key, {r}_old, {r}_record;
+\t.reg .b64 \t{r}_gate, {r}_key, {r}_best, {r}_last, {r}_word, {r}_record;
 \t{load}
 \tcvta.to.global.u64 \t{r}_gate, {r}_gate;
-\tactivemask.b32 \t{r}_a;
-\tpopc.b32 \t{r}_b, {r}_a;
-\tcvt.u64.u32 \t{r}_old, {r}_b;
-\tmov.u32 \t{r}_b, %lanemask_lt;
-\tand.b32 \t{r}_a, {r}_a, {r}_b;
-\tsetp.eq.s32 \t{r}_p, {r}_a, 0;
-\t@{r}_p red.global.add.u64 \t[{r}_gate+{count}], {r}_old;
-\tmov.u32 \t{r}_a, %ctaid.y;
+{count}\tmov.u32 \t{r}_a, %ctaid.y;
 \tmov.u32 \t{r}_b, %ctaid.z;
 \tmov.u32 \t{r}_c, %nctaid.y;
 \tmad.lo.u32 \t{r}_a, {r}_b, {r}_c, {r}_a;
@@ -101,69 +102,80 @@ impl Report<'_> {
 \tmov.u32 \t{r}_b, %tid.x;
 \tmov.u32 \t{r}_c, %ntid.x;
 \tmad.lo.u32 \t{r}_a, {r}_a, {r}_c, {r}_b;
-\tcvt.u64.u32 \t{r}_old, {r}_a;
-\tshl.b64 \t{r}_key, {r}_key, {shift};
-\tadd.s64 \t{r}_key, {r}_key, {r}_old;
-\tld.volatile.global.u64 \t{r}_old, [{r}_gate+{best}];
-\tsetp.ge.u64 \t{r}_p, {r}_key, {r}_old;
+\tcvt.u64.u32 \t{r}_word, {r}_a;
+\tshl.b64 \t{r}_key, {r}_key, {block_shift};
+\tadd.s64 \t{r}_key, {r}_key, {r}_word;
+\tshl.b64 \t{r}_key, {r}_key, {TAG_BITS};
+\tor.b64 \t{r}_last, {r}_key, {below};
+\tactivemask.b32 \t{r}_a;
+\tmov.u32 \t{r}_b, %lanemask_lt;
+\tand.b32 \t{r}_a, {r}_a, {r}_b;
+\tsetp.ne.s32 \t{r}_p, {r}_a, 0;
+{seen}\tld.volatile.global.u64 \t{r}_best, [{r}_gate+{best}];
+\tsetp.ge.or.u64 \t{r}_p, {r}_last, {r}_best, {r}_p;
 \t@{r}_p {leave};
-\tatom.global.min.u64 \t{r}_old, [{r}_gate+{best}], {r}_key;
-\tsetp.ge.u64 \t{r}_p, {r}_key, {r}_old;
-\t@{r}_p {leave};
-{lock}:
-\tatom.global.cas.b32 \t{r}_a, [{r}_gate+{lock_at}], 0, 1;
-\tsetp.eq.s32 \t{r}_p, {r}_a, 0;
-\t@{r}_p bra \t{write};
-\tld.volatile.global.u64 \t{r}_old, [{r}_gate+{best}];
-\tsetp.lt.u64 \t{r}_p, {r}_old, {r}_key;
-\t@{r}_p {leave};
-\tbra.uni \t{lock};
-{write}:
-\tmembar.gl;
-\tld.volatile.global.u64 \t{r}_old, [{r}_gate+{best}];
-\tsetp.ne.s64 \t{r}_p, {r}_old, {r}_key;
-\t@{r}_p bra \t{unlock};
+\tor.b64 \t{r}_word, {r}_key, {site};
+\tatom.global.min.u64 \t{r}_best, [{r}_gate+{best}], {r}_word;
+\tsetp.lt.u64 \t{r}_p, {r}_last, {r}_best;
 \tld.volatile.global.u64 \t{r}_record, [{r}_gate+{record_at}];
-{record}{unlock}:
-\tmembar.sys;
-\tatom.global.exch.b32 \t{r}_a, [{r}_gate+{lock_at}], 0;
-{last}\t}}
+\tadd.s64 \t{r}_best, {r}_gate, {spare};
+\tselp.b64 \t{r}_record, {r}_record, {r}_best, {r}_p;
+{record}{last}\t}}
 "
         )
     }
 
-    /// Writes all of the record, its state last.
+    /// Writes the record: what is the same for all threads as it is, what is this thread's by minimum.
     fn record(&self) -> String {
         let r = &self.prefix.register;
-        let mut out = String::new();
-        let mut store = |width: u32, offset: usize, value: &str| {
-            let half = if width == 32 { "a" } else { "old" };
+        let mut out = format!(
+            "\tred.global.min.u64 \t[{r}_record+{}], {r}_word;\n",
+            payload::FIRST
+        );
+        for (index, (value, ty)) in self.values.iter().enumerate() {
             // Writing to a string does not fail.
+            let _ = writeln!(out, "\tmov.b64 \t{r}_best, {};", operand(value));
+            for part in 0..parts(*ty) {
+                let at = payload::VALUES + 8 * (payload::PARTS * index + part);
+                let _ = write!(
+                    out,
+                    "\tbfe.u64 \t{r}_word, {r}_best, {}, {TAG_BITS};
+\tor.b64 \t{r}_word, {r}_word, {r}_key;
+\tred.global.min.u64 \t[{r}_record+{at}], {r}_word;
+",
+                    part * TAG_BITS as usize
+                );
+            }
+        }
+        for (at, special) in [
+            (payload::GRID, "%nctaid.x"),
+            (payload::GRID + 4, "%nctaid.y"),
+            (payload::BLOCK, "%ntid.x"),
+            (payload::BLOCK + 4, "%ntid.y"),
+            (payload::STATE, "1"),
+        ] {
             let _ = write!(
                 out,
-                "\tmov.b{width} \t{r}_{half}, {value};
-\tst.volatile.global.u{width} \t[{r}_record+{offset}], {r}_{half};
+                "\tmov.b32 \t{r}_a, {special};
+\tst.volatile.global.u32 \t[{r}_record+{at}], {r}_a;
 "
             );
-        };
-        store(32, payload::SITE, self.site);
-        store(64, payload::KEY, &format!("{r}_key"));
-        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            store(32, payload::BLOCK + 4 * axis, &format!("%ctaid.{name}"));
-            store(32, payload::THREAD + 4 * axis, &format!("%tid.{name}"));
         }
-        for (index, value) in self.values.iter().enumerate() {
-            store(64, payload::VALUES + 8 * index, value);
-        }
-        out.push_str("\tmembar.sys;\n");
-        let _ = write!(
-            out,
-            "\tmov.b32 \t{r}_a, 1;
-\tst.volatile.global.u32 \t[{r}_record+{}], {r}_a;
-",
-            payload::STATE
-        );
         out
+    }
+}
+
+/// Words that hold a value of that type.
+const fn parts(ty: ValueType) -> usize {
+    match ty {
+        ValueType::Bool
+        | ValueType::Char
+        | ValueType::I8
+        | ValueType::U8
+        | ValueType::I16
+        | ValueType::U16 => 1,
+        ValueType::I32 | ValueType::U32 | ValueType::F32 => 2,
+        ValueType::I64 | ValueType::U64 | ValueType::F64 => 4,
     }
 }
 
@@ -177,25 +189,25 @@ pub(super) fn load_gate(kind: FunctionKind, register: &str, gate: &str) -> Strin
 }
 
 /// A value as PTX, for a `mov.b64`.
-pub(super) fn value(operand: &Operand) -> String {
-    match operand {
+fn operand(value: &Operand) -> String {
+    match value {
         Operand::Register(register) => register.name.to_string(),
         Operand::F64(bits) => format!("0x{bits:016X}"),
         Operand::Int(bits) => bits.cast_signed().to_string(),
+        // `failure` captures nothing else.
         _ => "0".to_owned(),
     }
 }
 
-/// A guard as PTX with a space behind it; nothing where there is none.
-pub(super) fn guard(guard: Option<&Guard>, inverted: bool) -> String {
-    let Some(guard) = guard else {
-        return String::new();
-    };
+/// `@%p` or `@!%p` of a branch that is taken where a guarded instruction is not executed; nothing without a
+/// guard.
+pub(super) fn unless(guard: Option<&Guard>) -> Option<String> {
+    let guard = guard?;
     let name = match &guard.predicate {
         Operand::Register(register) => &register.name,
         Operand::Symbol(name, _) | Operand::Special(name) => name,
-        _ => return String::new(),
+        _ => return None,
     };
-    let not = if guard.negated == inverted { "" } else { "!" };
-    format!("@{not}{name} ")
+    let not = if guard.negated { "" } else { "!" };
+    Some(format!("@{not}{name}"))
 }

@@ -33,6 +33,8 @@ mod strings;
 pub use refusal::{Place, Refusal};
 pub use site::{Site, SiteKind};
 
+use gpuk_device::record::TAG_BITS;
+
 use self::failure::Failing;
 use self::strings::Strings;
 use crate::module::Module;
@@ -55,9 +57,12 @@ pub struct Functionalized {
     pub entries: Vec<String>,
 }
 
-/// The lowest compute capability, times ten, whose threads make progress independently of their warp, which
-/// the record's lock needs.
+/// The lowest compute capability, times ten, that checks are written for: from it on the threads of a warp go
+/// their ways independently.
 pub const MIN_CAPABILITY: u32 = 70;
+
+/// The most sites of a module; a word of the record has that many numbers.
+pub const MAX_SITES: usize = 1 << TAG_BITS;
 
 /// Functionalizes a module. One without checks comes back as it is.
 ///
@@ -90,10 +95,18 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    rewrite::rewrite(module, &failing, &strings, &checked, &reach).map_err(|error| {
+    let done = rewrite::rewrite(module, &failing, &strings, &checked, &reach);
+    let done = done.map_err(|error| {
         vec![Refusal::Rewrite {
-            function: first,
+            function: first.clone(),
             text: error.to_string(),
         }]
-    })
+    })?;
+    if done.sites.len() > MAX_SITES {
+        return Err(vec![Refusal::Sites {
+            function: first,
+            count: done.sites.len(),
+        }]);
+    }
+    Ok(done)
 }

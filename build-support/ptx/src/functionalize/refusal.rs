@@ -58,6 +58,14 @@ pub enum Refusal {
         /// The module's target.
         target: String,
     },
+    /// The module has more sites than a record can tell apart.
+    #[error("the module has {count} checks")]
+    Sites {
+        /// PTX symbol of the first function with a check.
+        function: String,
+        /// How many.
+        count: usize,
+    },
     /// Two rewritings collide, which is an error of this crate.
     #[error("`{function}` cannot be rewritten: {text}")]
     Rewrite {
@@ -77,6 +85,7 @@ impl Refusal {
             | Self::SiteUnreadable { function, .. }
             | Self::FormatMismatch { function, .. }
             | Self::Target { function, .. }
+            | Self::Sites { function, .. }
             | Self::Rewrite { function, .. } => function,
         }
     }
@@ -88,7 +97,7 @@ impl Refusal {
             Self::IndirectCall { place, .. }
             | Self::SiteUnreadable { place, .. }
             | Self::FormatMismatch { place, .. } => place.as_ref(),
-            Self::Target { .. } | Self::Rewrite { .. } => None,
+            Self::Target { .. } | Self::Sites { .. } | Self::Rewrite { .. } => None,
         }
     }
 
@@ -106,6 +115,7 @@ impl Refusal {
                 "write one `{}` or `{name}` for each value, and `{{` or `}}` for a brace"
             }
             Self::Target { .. } => "compile for `sm_70` or later",
+            Self::Sites { .. } => "divide the file; a module has room for 65,536 checks",
             Self::Rewrite { .. } => "report this with the PTX",
         }
     }

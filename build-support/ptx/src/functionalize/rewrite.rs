@@ -83,16 +83,6 @@ struct Rewriter<'m> {
     symbols: BTreeSet<Name>,
 }
 
-/// A function with checks while it is rewritten.
-struct Context<'m> {
-    checked: &'m Checked<'m>,
-    gate: &'m str,
-    /// Registers for the values of sites that stop; `None` without such sites.
-    slots: Option<usize>,
-    /// Whether a site goes on, so that a thread can fail twice.
-    goes_on: bool,
-}
-
 impl Rewriter<'_> {
     /// Replaces the failure calls of one function.
     fn function(&mut self, checked: &Checked<'_>, gate: &str, sites: &mut Sites) {
@@ -101,21 +91,12 @@ impl Rewriter<'_> {
             flow,
             failures,
         } = checked;
-        let stopping = failures.iter().filter(|found| found.label.kind.stops());
-        let context = Context {
-            checked,
-            gate,
-            slots: stopping.map(|found| found.values.len()).max(),
-            goes_on: failures.iter().any(|found| !found.label.kind.stops()),
-        };
+        // A thread that goes on can fail again; it is recorded and counted once.
+        let seen = failures.iter().any(|found| !found.label.kind.stops());
         let cleanup = Cleanup::new(flow, failures);
         for (number, (failure, node)) in failures.iter().zip(&cleanup.replaced).enumerate() {
-            let site = sites.id(&failure.label, &function.name).to_string();
-            let text = if failure.label.kind.stops() {
-                self.stop(&context, failure, &site)
-            } else {
-                self.go_on(&context, failure, &site, number)
-            };
+            let site = sites.id(&failure.label, &function.name);
+            let text = self.report(checked, failure, gate, site, seen, number);
             if let Some(span) = flow.span(*node) {
                 let span = self.with_comment(span);
                 self.edits.replace(span, text);
@@ -123,9 +104,8 @@ impl Rewriter<'_> {
             }
         }
         self.remove(flow, &cleanup);
-        self.declare(&context, &cleanup.removed);
-        if let Some(slots) = context.slots {
-            self.tail(&context, slots);
+        if seen {
+            self.declare_seen(flow, &cleanup.removed);
         }
         self.symbols.extend(cleanup.symbols);
     }
@@ -145,74 +125,54 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A site that stops: number and values to registers, off to the report.
-    fn stop(&self, context: &Context<'_>, failure: &Failure<'_>, site: &str) -> String {
-        let Prefix { register: r, label } = self.prefix;
-        let mut text = format!("mov.b32 \t{r}_site, {site};");
-        for slot in 0..context.slots.unwrap_or(0) {
-            let value = failure.values.get(slot);
-            let value = value.map_or_else(|| "0".to_owned(), |value| code::value(value));
-            text.push_str(&format!("\n\tmov.b64 \t{r}_v{slot}, {value};"));
-        }
-        let call = context.checked.flow.instruction(failure.call);
-        let guard = code::guard(call.and_then(|call| call.guard.as_ref()), false);
-        let uni = if guard.is_empty() { ".uni" } else { "" };
-        text.push_str(&format!("\n\t{guard}bra{uni} \t{label}_report;"));
-        text
-    }
-
-    /// A site that goes on: the report in its place, once for each thread.
-    fn go_on(
+    /// The code of one site.
+    fn report(
         &self,
-        context: &Context<'_>,
+        checked: &Checked<'_>,
         failure: &Failure<'_>,
-        site: &str,
+        gate: &str,
+        site: u32,
+        seen: bool,
         number: usize,
     ) -> String {
-        let r = &self.prefix.register;
-        let values = failure.values.iter().map(|value| code::value(value));
+        let Prefix { register: r, label } = self.prefix;
+        let done = format!("{label}_done_{number}");
+        let stops = failure.label.kind.stops();
+        let types = failure.label.types.iter().copied();
+        let values = failure.values.iter().copied().zip(types);
         let report = Report {
             prefix: self.prefix,
-            gate: context.gate,
-            kind: context.checked.function.kind,
-            number,
-            end: End::GoOn,
+            gate,
+            kind: checked.function.kind,
+            end: if stops { End::Exit } else { End::GoOn(&done) },
+            seen: seen && stops,
             site,
             values: &values.collect::<Vec<_>>(),
         };
-        let done = report.done();
-        let call = context.checked.flow.instruction(failure.call);
-        let guard = code::guard(call.and_then(|call| call.guard.as_ref()), true);
-        let skip = if guard.is_empty() {
-            String::new()
-        } else {
-            format!("{guard}bra \t{done};\n\t")
-        };
-        format!(
-            "{skip}@{r}_seen bra \t{done};\n\tmov.pred \t{r}_seen, -1;\n{}{done}:",
-            report.text()
-        )
+        let call = checked.flow.instruction(failure.call);
+        let unless = code::unless(call.and_then(|call| call.guard.as_ref()));
+        let mut text = String::new();
+        if let Some(guard) = &unless {
+            text.push_str(&format!("{guard} bra \t{done};\n\t"));
+        }
+        if !stops {
+            text.push_str(&format!(
+                "@{r}_seen bra \t{done};\n\tmov.pred \t{r}_seen, -1;\n\t"
+            ));
+        }
+        text.push_str(report.text().trim());
+        if unless.is_some() || !stops {
+            text.push_str(&format!("\n{done}:"));
+        }
+        text
     }
 
-    /// Declares the function's registers.
-    fn declare(&mut self, context: &Context<'_>, removed: &HashSet<NodeId>) {
+    /// Declares the predicate of a thread that failed before and went on.
+    fn declare_seen(&mut self, flow: &Flow<'_>, removed: &HashSet<NodeId>) {
         let r = &self.prefix.register;
-        let flow = &context.checked.flow;
         let start = flow.body.span.start + 1;
-        let mut text = String::new();
-        if let Some(slots) = context.slots {
-            text.push_str(&format!("\n\t.reg .b32 \t{r}_site;"));
-            if slots > 0 {
-                text.push_str(&format!("\n\t.reg .b64 \t{r}_v<{slots}>;"));
-            }
-        }
-        if context.goes_on {
-            text.push_str(&format!("\n\t.reg .pred \t{r}_seen;"));
-        }
-        self.edits.insert(start, text);
-        if !context.goes_on {
-            return;
-        }
+        self.edits
+            .insert(start, format!("\n\t.reg .pred \t{r}_seen;"));
         // Behind the declarations, where the first instruction could stand.
         let statements = flow.nodes.iter().enumerate();
         let declarations = statements.take_while(|(id, node)| {
@@ -227,36 +187,6 @@ impl Rewriter<'_> {
             .map_or(start, |(_, node)| node.statement.span.end);
         self.edits
             .insert(at, format!("\n\tmov.pred \t{r}_seen, 0;"));
-    }
-
-    /// The report of all sites that stop, at the end of the function.
-    fn tail(&mut self, context: &Context<'_>, slots: usize) {
-        let Prefix { register: r, label } = self.prefix;
-        let Checked {
-            function,
-            flow,
-            failures,
-        } = context.checked;
-        let values: Vec<_> = (0..slots).map(|slot| format!("{r}_v{slot}")).collect();
-        let report = Report {
-            prefix: self.prefix,
-            gate: context.gate,
-            kind: function.kind,
-            number: failures.len(),
-            end: End::Exit,
-            site: &format!("{r}_site"),
-            values: &values,
-        };
-        // Without a jump at its end a body returns.
-        let returns = if ends_with_jump(flow) { "" } else { "\tret;\n" };
-        // A thread that was recorded before has nothing to add.
-        let seen = if context.goes_on {
-            format!("\t@{r}_seen exit;\n")
-        } else {
-            String::new()
-        };
-        let text = format!("\n{returns}{label}_report:\n{seen}{}", report.text());
-        self.edits.insert(flow.body.span.end - 1, text);
     }
 
     /// Removes the declarations of the failure functions; one with a body is never called again.
@@ -312,15 +242,4 @@ impl Rewriter<'_> {
             span
         }
     }
-}
-
-/// Whether nothing falls through the end of the body.
-fn ends_with_jump(flow: &Flow<'_>) -> bool {
-    let mut statements = flow.body.statements.iter().rev();
-    statements
-        .find(|statement| !matches!(statement.kind, StatementKind::Loc(_)))
-        .and_then(|statement| statement.instruction())
-        .is_some_and(|last| {
-            last.guard.is_none() && matches!(&*last.opcode, "ret" | "exit" | "bra" | "trap")
-        })
 }

@@ -42,7 +42,7 @@ pub struct Cli {
 pub enum Command {
     /// Compile the kernels and write artifacts and wrappers
     Build(Work),
-    /// Compile and validate the kernels, write nothing
+    /// Compile and validate the kernels; artifacts and wrappers stay as they are
     Check(Work),
     /// List the kernels with their Rust signatures
     List(Work),

@@ -28,7 +28,8 @@ impl Directives {
 
     /// Declares `cfg(gpuk_failed)` and, after a failure, sets it: `gpuk::include_kernels!()` then shows why.
     pub(crate) fn outcome(&mut self, failed: bool) {
-        self.lines.push("rustc-check-cfg=cfg(gpuk_failed)".to_owned());
+        self.lines
+            .push("rustc-check-cfg=cfg(gpuk_failed)".to_owned());
         if failed {
             self.lines.push("rustc-cfg=gpuk_failed".to_owned());
         }
@@ -37,12 +38,16 @@ impl Directives {
     /// One line for a finding that does not fail the build.
     pub(crate) fn warning(&mut self, finding: &Diagnostic) {
         if finding.level == Level::Warning {
-            self.lines.push(format!("warning={}", Render::short(finding)));
+            self.lines
+                .push(format!("warning={}", Render::short(finding)));
         }
     }
 
     /// Prints them.
-    #[expect(clippy::print_stdout, reason = "a build script talks to cargo on standard output")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "a build script talks to cargo on standard output"
+    )]
     pub(crate) fn print(&self) {
         for line in &self.lines {
             println!("cargo::{line}");
@@ -51,7 +56,10 @@ impl Directives {
 }
 
 /// Ends the build script where not even the failure could be written down.
-#[expect(clippy::print_stderr, reason = "cargo shows a failed build script's standard error")]
+#[expect(
+    clippy::print_stderr,
+    reason = "cargo shows a failed build script's standard error"
+)]
 pub(crate) fn abort(error: &dyn std::error::Error) -> ! {
     eprintln!("error: {}", crate::error::chain(error));
     std::process::exit(1)

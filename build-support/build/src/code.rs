@@ -52,10 +52,12 @@ codes! {
     UNUSED_PATTERN = 32;
     /// the compiler does not know an architecture
     UNKNOWN_ARCH = 33;
-    /// a file name cannot be passed on safely
-    UNSAFE_NAME = 34;
     /// a source is no translation unit of its own
     FRAGMENT_SKIPPED = 35;
+    /// a setting names a kernel that does not exist
+    UNKNOWN_KERNEL = 36;
+    /// a flag of the configuration cannot be used
+    BAD_FLAG = 37;
 }
 
 impl fmt::Display for Code {

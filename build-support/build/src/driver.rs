@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cargo::Directives;
 use crate::config::ManifestError;
+use crate::diagnostic::Level;
 use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::package::Package;
-use crate::diagnostic::Level;
 use crate::pipeline::{self, BuildError, Built, Depth};
 use crate::pool::Tokens;
 use crate::progress::Silent;
@@ -118,10 +118,17 @@ impl Build {
         } = script;
         let mut package = Package::read(manifest, out.clone(), *debug_assertions, &mut findings)?;
         let archs = match env.get("GPUK_ARCHS") {
-            Some(list) => list.to_string_lossy().split(',').map(str::to_owned).collect(),
+            Some(list) => list
+                .to_string_lossy()
+                .split(',')
+                .map(str::to_owned)
+                .collect(),
             None => self.archs,
         };
-        package.config.set_archs(&archs).map_err(ScriptError::Arch)?;
+        package
+            .config
+            .set_archs(&archs)
+            .map_err(ScriptError::Arch)?;
         package.config.flags.extend(self.flags);
         package.config.include.extend(self.include);
         let built = pipeline::build(&package, env, tokens, &Silent, Depth::Build, findings);
@@ -166,14 +173,19 @@ impl Script {
         for path in files.iter().chain(folders) {
             directives.rerun_if_changed(&root.join(path));
         }
-        findings.iter().for_each(|finding| directives.warning(finding));
+        findings
+            .iter()
+            .for_each(|finding| directives.warning(finding));
         if let Err(error) = result {
             if !matches!(error, ScriptError::Build(BuildError::Findings { .. })) {
                 // What is missing may come from anywhere: cargo runs the script again at each build.
                 directives.rerun_if_changed(&self.out.join("never"));
             }
             fs::create_dir(&self.out)?;
-            fs::write(&self.out.join("errors.txt"), explain(error, root).as_bytes())?;
+            fs::write(
+                &self.out.join("errors.txt"),
+                explain(error, root).as_bytes(),
+            )?;
             // The last good wrappers keep the names resolved; without any, an empty file keeps the error the first.
             let bindings = self.out.join(BINDINGS);
             if !bindings.exists() {
@@ -190,7 +202,10 @@ fn explain(error: &ScriptError, root: &Path) -> String {
         return crate::error::chain(error);
     };
     let mut render = Render::new(root, false);
-    let errors = failure.findings.iter().filter(|finding| finding.level == Level::Error);
+    let errors = failure
+        .findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error);
     let drawn: Vec<_> = errors.map(|finding| render.full(finding)).collect();
     format!("the kernels do not build\n\n{}", drawn.join("\n\n"))
 }

@@ -1,15 +1,17 @@
-//! `Vec<Made> -> Vec<ModuleBindings>`: the units of one source become one module of wrappers.
+//! `MadeAll -> Vec<Module>`: the units of one source become one module of wrappers.
 //!
 //! The architectures have to agree about every kernel that they share; a kernel that only some of them
 //! have is said.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::discover::Sources;
 use crate::emit::Image;
 use crate::kernel::{Kernel, Signatures};
+use crate::make::MadeUnit;
 use crate::site::SiteRecord;
 use crate::store::Unit;
 
@@ -42,10 +44,27 @@ pub(crate) struct ModuleImage {
     pub(crate) sites: Vec<SiteRecord>,
 }
 
+/// Joins the units of every source.
+pub(crate) fn join_all<'a>(
+    made: &[MadeUnit<'_>],
+    sources: &'a Sources,
+    findings: &mut Vec<Diagnostic>,
+) -> Vec<Module<'a>> {
+    let paths = sources.files.iter().map(|file| &file.path);
+    let units_of = |path: &PathBuf| {
+        made.iter()
+            .filter(|made| made.source == path)
+            .collect::<Vec<_>>()
+    };
+    paths
+        .map(|path| join(path, &units_of(path), findings))
+        .collect()
+}
+
 /// Joins the units of a source, lowest architecture first.
-pub(crate) fn join<'a>(
+fn join<'a>(
     source: &'a Path,
-    units: &[(Arch, Unit)],
+    units: &[&MadeUnit<'_>],
     findings: &mut Vec<Diagnostic>,
 ) -> Module<'a> {
     let mut module = Module {
@@ -55,7 +74,7 @@ pub(crate) fn join<'a>(
         images: Vec::new(),
     };
     let mut index = BTreeMap::new();
-    for (arch, unit) in units {
+    for MadeUnit { arch, unit, .. } in units.iter().copied() {
         let record = &unit.record;
         for kernel in &record.signatures.kernels {
             let at = *index.entry(kernel.entry.clone()).or_insert_with(|| {
@@ -75,15 +94,22 @@ pub(crate) fn join<'a>(
             facts.archs.push(*arch);
         }
         for new in &record.signatures.structs {
-            if !module.signatures.structs.iter().any(|known| known.path == new.path) {
+            if !module
+                .signatures
+                .structs
+                .iter()
+                .any(|known| known.path == new.path)
+            {
                 module.signatures.structs.push(new.clone());
             }
         }
-        module.images.extend(images(source, *arch, unit, module.images.is_empty()));
+        module
+            .images
+            .extend(images(source, *arch, unit, module.images.is_empty()));
     }
     for (kernel, facts) in module.signatures.kernels.iter().zip(&module.facts) {
-        let absent: Vec<_> = units.iter().map(|(arch, _)| *arch).collect();
-        let absent: Vec<_> = absent.into_iter().filter(|arch| !facts.archs.contains(arch)).collect();
+        let absent = units.iter().map(|made| made.arch);
+        let absent: Vec<_> = absent.filter(|arch| !facts.archs.contains(arch)).collect();
         if !absent.is_empty() {
             findings.push(partial(kernel, &absent));
         }
@@ -121,14 +147,22 @@ fn disagreement(a: &Kernel, b: &Kernel, arch: Arch) -> Diagnostic {
     let message = format!("kernel `{}` has other parameters for {}", a.name, arch.sm());
     Diagnostic::error(Code::LAYOUT_DISAGREES, message)
         .at(b.place.clone(), "")
-        .note(format!("one architecture has ({}), the other ({})", types(a), types(b)))
+        .note(format!(
+            "one architecture has ({}), the other ({})",
+            types(a),
+            types(b)
+        ))
         .help("give the kernel the same parameters under every `__CUDA_ARCH__`")
 }
 
 fn partial(kernel: &Kernel, absent: &[Arch]) -> Diagnostic {
     let absent: Vec<_> = absent.iter().map(|arch| arch.sm()).collect();
-    let message = format!("kernel `{}` does not exist for {}", kernel.name, absent.join(", "));
+    let message = format!(
+        "kernel `{}` does not exist for {}",
+        kernel.name,
+        absent.join(", ")
+    );
     Diagnostic::new(Some(Code::KERNEL_MISSING_FOR_ARCH), Level::Note, message)
         .at(kernel.place.clone(), "")
-        .note("a launch on such a device is refused with an error")
+        .note("on such a device the wrappers of this file do not load, which is an error value")
 }

@@ -13,8 +13,9 @@ use crate::store::read_json;
 /// Everything about one package's kernels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
-    /// Of all that went in: sources, headers, configuration, compiler, gpuk itself.
-    pub(crate) fingerprint: Digest,
+    /// Of all that went in: sources, headers, configuration, compiler, gpuk itself. `None` if something changed
+    /// while it was built.
+    pub(crate) fingerprint: Option<Digest>,
     /// The generated file's digest.
     pub(crate) bindings: Digest,
     /// By source.

@@ -4,8 +4,10 @@
 //! text and the recipe. What a source read the last time (its *trace*) says without running anything
 //! whether the key still holds.
 //!
-//!     units/<key>/{unit.json, module.ptx, module.cubin}    never changed once there, moved in whole
-//!     traces/<input>.json                                  replaced by rename
+//! ```text
+//! units/<key>/{unit.json, module.ptx, module.cubin}    never changed once there, moved in whole
+//! traces/<input>.json                                  replaced by rename
+//! ```
 //!
 //! An entry that does not read back as it was written counts as not there and is removed.
 
@@ -52,6 +54,9 @@ pub(crate) struct Trace {
     pub(crate) key: Digest,
     /// How long the unit took to compile, in milliseconds: the longest starts first.
     pub(crate) took_ms: u64,
+    /// It does not compile by itself, and another source included it: there is no unit.
+    #[serde(default)]
+    pub(crate) fragment: bool,
 }
 
 impl Trace {
@@ -228,6 +233,7 @@ mod tests {
             files: vec![(PathBuf::from("h.cuh"), Digest::of(b"one"))],
             key: Digest::of(b"k"),
             took_ms: 5,
+            fragment: false,
         };
         let input = Digest::of(b"input");
         store.keep_trace(&input, &trace).unwrap();

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Arch, CheckMode};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::package::Package;
+use crate::run::ToolError;
 use crate::store::{read_json, to_json};
 use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
 use crate::toolchain::recipe::{Recipe, RecipeError};
@@ -45,9 +47,44 @@ pub enum ToolsError {
     /// nvcc cannot be run with these flags, or not for an architecture.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
+    /// nvcc does not know an architecture.
+    #[error("CUDA {version} does not compile for `{}`", arch.sm())]
+    Arch {
+        /// The architecture.
+        arch: Arch,
+        /// The toolkit's version.
+        version: Version,
+        /// What it compiles for, as nvcc lists it.
+        known: Vec<String>,
+    },
     /// A file could not be written.
     #[error(transparent)]
     Fs(#[from] FsError),
+}
+
+impl ToolsError {
+    /// The error as a finding about the configuration, where it is one.
+    pub(crate) fn finding(&self) -> Option<Diagnostic> {
+        match self {
+            Self::Arch { known, .. } => {
+                let known: Vec<_> = known
+                    .iter()
+                    .map(|arch| arch.replace("compute_", ""))
+                    .collect();
+                let finding = Diagnostic::error(Code::UNKNOWN_ARCH, self.to_string());
+                Some(finding.help(format!("set `archs` to some of {}", known.join(", "))))
+            }
+            Self::Recipe(RecipeError::Flag(error)) => {
+                let finding = Diagnostic::error(Code::BAD_FLAG, error.to_string());
+                Some(finding.note("set by `flags`"))
+            }
+            Self::Recipe(RecipeError::Nvcc(error)) => {
+                let finding = Diagnostic::error(Code::BAD_FLAG, "nvcc does not accept the flags");
+                Some(finding.note(error.to_string()))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Tools {
@@ -62,7 +99,11 @@ impl Tools {
         let known: Known = read_json(&kept).unwrap_or_default();
         let request = Request {
             toolkit: package.config.toolkit.clone(),
-            cuda: package.config.cuda.as_deref().and_then(|version| version.parse::<Version>().ok()),
+            cuda: package
+                .config
+                .cuda
+                .as_deref()
+                .and_then(|version| version.parse::<Version>().ok()),
             known: known.toolchain.into_iter().collect(),
         };
         let toolchain = toolchain::find(&request, env)?;
@@ -79,7 +120,8 @@ impl Tools {
             let key = Recipe::key(&toolchain, &flags, &arch.sm(), &host, env)?;
             let recipe = match known.recipes.get(&key) {
                 Some(recipe) => recipe.clone(),
-                None => Recipe::of(&toolchain, &flags, &arch.sm(), &host, env)?,
+                None => Recipe::of(&toolchain, &flags, &arch.sm(), &host, env)
+                    .map_err(|error| of_arch(error, *arch, &toolchain))?,
             };
             keyed.insert(key, recipe.clone());
             recipes.insert(*arch, recipe);
@@ -101,13 +143,32 @@ impl Tools {
 
     /// What a result depends on beside what it reads.
     pub(crate) fn identity(&self, arch: Arch) -> String {
-        self.recipes.get(&arch).map(Recipe::identity).unwrap_or_default()
+        self.recipes
+            .get(&arch)
+            .map(Recipe::identity)
+            .unwrap_or_default()
     }
 
     /// Whether a file belongs to the toolkit, for which its identity stands.
     pub(crate) fn is_own_header(&self, path: &Path) -> bool {
         let mut own = self.toolchain.includes.iter().chain([&self.toolchain.root]);
         own.any(|folder| path.starts_with(folder))
+    }
+}
+
+/// Tells an architecture that nvcc does not know from other things that it does not accept.
+fn of_arch(error: RecipeError, arch: Arch, toolchain: &Toolchain) -> ToolsError {
+    let unknown = matches!(
+        &error,
+        RecipeError::Nvcc(ToolError::Failed { stderr, .. }) if stderr.contains("gpu architecture")
+    );
+    match unknown {
+        true => ToolsError::Arch {
+            arch,
+            version: toolchain.version,
+            known: toolchain.archs().unwrap_or_default(),
+        },
+        false => error.into(),
     }
 }
 

@@ -12,20 +12,27 @@ use crate::report::{ImageReport, KernelReport, ModuleReport, Report};
 use crate::source::docs;
 
 /// Draws the wrappers of all modules that have kernels.
-pub(crate) fn wrap(
-    package: &Package,
-    modules: &[Module<'_>],
-    fingerprint: Digest,
-) -> (String, Report) {
-    let modules: Vec<_> = modules.iter().filter(|module| !module.signatures.kernels.is_empty()).collect();
-    let sources: Vec<_> = modules.iter().map(|module| slashed(module.source)).collect();
+pub(crate) fn wrap(package: &Package, modules: &[Module<'_>]) -> (String, Report) {
+    let modules: Vec<_> = modules
+        .iter()
+        .filter(|module| !module.signatures.kernels.is_empty())
+        .collect();
+    let sources: Vec<_> = modules
+        .iter()
+        .map(|module| slashed(module.source))
+        .collect();
     let names = generate::module_names(&sources);
     let named = modules.iter().zip(names);
-    let bindings: Vec<_> = named.map(|(module, name)| bindings(package, module, name)).collect();
+    let bindings: Vec<_> = named
+        .map(|(module, name)| bindings(package, module, name))
+        .collect();
     let text = generate::package(&bindings);
-    let reports = modules.iter().zip(&bindings).map(|(module, bound)| report(module, bound));
+    let reports = modules
+        .iter()
+        .zip(&bindings)
+        .map(|(module, bound)| report(module, bound));
     let report = Report {
-        fingerprint,
+        fingerprint: None,
         bindings: Digest::of(text.as_bytes()),
         modules: reports.collect(),
         findings: Vec::new(),
@@ -42,7 +49,10 @@ fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindi
     }
     let kernels = signatures.kernels.iter().zip(&module.facts);
     let checked = kernels.filter(|(_, facts)| facts.checked);
-    let digests = module.images.iter().map(|image| image.image.file.as_os_str().as_encoded_bytes());
+    let digests = module
+        .images
+        .iter()
+        .map(|image| image.image.file.as_os_str().as_encoded_bytes());
     ModuleBindings {
         name,
         source: slashed(module.source),
@@ -80,7 +90,13 @@ fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
     ModuleReport {
         source: module.source.to_owned(),
         module: bindings.name.clone(),
-        kernels: bindings.signatures.kernels.iter().zip(&module.facts).map(kernel).collect(),
+        kernels: bindings
+            .signatures
+            .kernels
+            .iter()
+            .zip(&module.facts)
+            .map(kernel)
+            .collect(),
         images: module.images.iter().map(image).collect(),
     }
 }

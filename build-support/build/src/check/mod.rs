@@ -8,11 +8,12 @@ mod translate;
 
 use std::path::Path;
 
-use gpuk_ptx::Module;
+use gpuk_ptx::Module as PtxModule;
 
 pub(crate) use translate::{refusal, site};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::join::Module;
 use crate::kernel::Signatures;
 use crate::package::Package;
 use crate::site::SiteRecord;
@@ -21,11 +22,36 @@ use crate::site::SiteRecord;
 pub(crate) struct Subject<'a> {
     pub(crate) package: &'a Package,
     /// As compiled, before functionalizing.
-    pub(crate) module: &'a Module,
+    pub(crate) module: &'a PtxModule,
     /// Relative to the package's folder.
     pub(crate) source: &'a Path,
     pub(crate) signatures: &'a Signatures,
     pub(crate) sites: &'a [SiteRecord],
+}
+
+/// A setting for a kernel that no source has, among those of the whole package.
+pub(crate) fn unknown_kernels(
+    package: &Package,
+    modules: &[Module<'_>],
+    findings: &mut Vec<Diagnostic>,
+) {
+    let kernels = modules.iter().flat_map(|module| &module.signatures.kernels);
+    let known: Vec<_> = kernels.map(|kernel| kernel.name.as_str()).collect();
+    for name in package
+        .config
+        .kernel
+        .keys()
+        .filter(|name| !known.contains(&name.as_str()))
+    {
+        let message = format!(
+            "`kernel.{name}` is set, but package `{}` has no such kernel",
+            package.name
+        );
+        findings.push(
+            Diagnostic::warning(Code::UNKNOWN_KERNEL, message)
+                .help("`cargo gpuk list` prints the names of the kernels"),
+        );
+    }
 }
 
 type Rule = fn(&Subject<'_>) -> Vec<Diagnostic>;

@@ -39,7 +39,7 @@ pub(crate) fn refusal(refusal: &Refusal, source: &Path) -> Diagnostic {
         Refusal::SiteUnreadable { .. } => Some(Code::SITE_UNREADABLE),
         Refusal::FormatMismatch { .. } => Some(Code::FORMAT_MISMATCH),
         Refusal::Target { .. } => Some(Code::CHECK_NOT_HONOURED),
-        Refusal::Rewrite { .. } => None,
+        Refusal::Sites { .. } | Refusal::Rewrite { .. } => None,
     };
     let finding = Diagnostic::new(code, Level::Error, refusal.to_string()).help(refusal.help());
     match refusal.place() {

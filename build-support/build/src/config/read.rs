@@ -63,7 +63,16 @@ impl<'a> Reader<'a> {
                     Some(Some(r.folder().join(toolkit)))
                 }),
                 "host-compiler" => {
-                    self.set(&mut config.host_compiler, |r| r.one(value, path).map(Some));
+                    self.set(&mut config.host_compiler, |r| {
+                        let compiler = r.one(value, path)?;
+                        // A bare name is looked up on PATH.
+                        let bare = compiler.components().count() == 1;
+                        Some(Some(if bare {
+                            compiler
+                        } else {
+                            r.folder().join(compiler)
+                        }))
+                    });
                 }
                 "checks" => self.set(&mut config.checks, |r| r.one(value, FromStr::from_str)),
                 "debug-checks" => {
@@ -86,7 +95,7 @@ impl<'a> Reader<'a> {
             };
             for (key, value) in settings {
                 if key.get_ref() == "checks" {
-                    if let Some(mode) = self.one(value, CheckMode::from_str) {
+                    if let Some(mode) = self.one(value, mode_of_kernel) {
                         config.kernel.insert(kernel.get_ref().to_string(), mode);
                     }
                 } else {
@@ -179,6 +188,16 @@ fn pattern(text: &str) -> Result<Pattern, &'static str> {
         text: text.to_owned(),
         written: true,
     })
+}
+
+/// Trapping is compiled in for a whole package.
+fn mode_of_kernel(text: &str) -> Result<CheckMode, &'static str> {
+    match text.parse() {
+        Ok(CheckMode::Trap) | Err(_) => {
+            Err("`functional` or `off`, the modes that a single kernel can have")
+        }
+        Ok(mode) => Ok(mode),
+    }
 }
 
 fn version(text: &str) -> Result<String, &'static str> {

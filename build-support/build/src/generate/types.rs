@@ -69,8 +69,13 @@ impl<'a> Types<'a> {
     }
 }
 
-/// `float4` → `Float4`.
+/// `float4` → `Float4`; the pairs of halves have names without the reserved underscores.
 fn vector(name: &str) -> String {
+    match name {
+        "__half2" => return "Half2".to_owned(),
+        "__nv_bfloat162" => return "Bfloat162".to_owned(),
+        _ => {}
+    }
     let name = ident(name);
     let (first, rest) = name.split_at(1);
     first.to_ascii_uppercase() + rest

@@ -62,6 +62,11 @@ impl Probe {
         Self::of(ask::questions(declarations))
     }
 
+    /// Asks for nothing.
+    pub fn none() -> Self {
+        Self::of(Vec::new())
+    }
+
     fn of(questions: Vec<Asked>) -> Self {
         let text = text::text(&questions);
         Self { questions, text }

@@ -21,6 +21,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::ToolError;
+
 pub use platform::Platform;
 pub use search::{NotFound, Origin, Request, Search, find};
 pub use stamp::Stamp;
@@ -75,6 +77,14 @@ impl Toolchain {
     /// as these files stay as they are, finding it starts no process.
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// The architectures that it compiles for, as nvcc lists them: `compute_75`, ….
+    ///
+    /// # Errors
+    /// nvcc does not run.
+    pub fn archs(&self) -> Result<Vec<String>, ToolError> {
+        install::verify::archs(&self.nvcc)
     }
 
     /// What a cache key holds of it: version and sizes, nothing of this machine's folders or clocks.

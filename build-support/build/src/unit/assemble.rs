@@ -21,7 +21,11 @@ pub(super) fn assemble(
     let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &[], &shop.package.root)?;
     let output = command.output()?;
     let failed = !output.status.success();
-    let said = format!("{}\n{}", output.stderr, String::from_utf8_lossy(&output.stdout));
+    let said = format!(
+        "{}\n{}",
+        output.stderr,
+        String::from_utf8_lossy(&output.stdout)
+    );
     let mut findings = checked.findings;
     findings.extend(message::findings(&said, failed));
     let findings = refuse_errors(findings)?;

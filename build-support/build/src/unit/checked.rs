@@ -22,11 +22,7 @@ pub(super) struct Checked {
 }
 
 /// Functionalizes by the package's mode, then applies the rules.
-pub(super) fn check(
-    job: &Job<'_>,
-    shop: &Shop<'_>,
-    signed: Signed,
-) -> Result<Checked, UnitError> {
+pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Checked, UnitError> {
     let Signed {
         module,
         signatures,

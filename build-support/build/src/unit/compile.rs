@@ -28,7 +28,7 @@ pub(super) struct Asked {
     pub(super) probe: Probe,
 }
 
-/// How often a question that does not compile is taken back before giving up.
+/// How often questions that do not compile are taken back before all are.
 const ATTEMPTS: usize = 8;
 
 /// Runs the device compiler over the text with the probe behind it.
@@ -52,13 +52,18 @@ pub(super) fn compile(
     let recipe = shop.tools.recipe(job.arch)?;
     let command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
     let mut probe = Probe::new(&declarations);
-    for attempt in 1.. {
+    let mut attempts = 0;
+    loop {
         let mut probed = preprocessed.text.clone();
         probed.push_str(probe.text());
         fs::write_private(&text, probed.as_bytes())?;
         let output = command.output()?;
         let failed = !output.status.success();
-        let said = format!("{}\n{}", output.stderr, String::from_utf8_lossy(&output.stdout));
+        let said = format!(
+            "{}\n{}",
+            output.stderr,
+            String::from_utf8_lossy(&output.stdout)
+        );
         let findings = message::findings(&said, failed).into_iter();
         let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
@@ -74,16 +79,22 @@ pub(super) fn compile(
             });
         }
         let wrong = probe::blamed(&said);
-        if wrong.is_empty() || attempt == ATTEMPTS {
+        if wrong.is_empty() {
             return Err(UnitError::findings(findings));
         }
-        probe = probe.without(&wrong);
+        attempts += 1;
+        probe = match attempts < ATTEMPTS {
+            true => probe.without(&wrong),
+            false => Probe::none(),
+        };
     }
-    unreachable!("the loop ends by its attempts")
 }
 
 fn is_of_probe(finding: &Diagnostic) -> bool {
-    finding.labels.first().is_some_and(|label| label.place.file == Path::new(probe::FILE))
+    finding
+        .labels
+        .first()
+        .is_some_and(|label| label.place.file == Path::new(probe::FILE))
 }
 
 fn parse(text: String, source: &Path) -> Result<Module, UnitError> {

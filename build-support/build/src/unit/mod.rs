@@ -1,6 +1,8 @@
 //! One source for one architecture, through the stages that need a compiler.
 //!
-//!     Job -> Preprocessed -> Compiled -> Signed -> Checked -> Unit
+//! ```text
+//! Job -> Preprocessed -> Compiled -> Signed -> Checked -> Unit
+//! ```
 //!
 //! Each type is made by the function of the stage before it alone. Nothing here knows other units.
 
@@ -11,7 +13,7 @@ mod preprocess;
 mod sign;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use gpuk_ptx::ParseError;
 
@@ -97,7 +99,9 @@ impl<'a> Job<'a> {
     /// The unit's key, if nothing that it read has changed.
     pub(crate) fn key(&self, shop: &Shop<'_>) -> Option<&Trace> {
         let trace = self.trace.as_ref()?;
-        trace.holds(&shop.package.root, shop.digests).then_some(trace)
+        trace
+            .holds(&shop.package.root, shop.digests)
+            .then_some(trace)
     }
 
     /// How long it takes: what it took the last time, else a guess from its size.
@@ -117,6 +121,7 @@ impl<'a> Job<'a> {
     /// Makes the unit, or takes it from the store.
     pub(crate) fn make(&self, shop: &Shop<'_>) -> Result<Made, UnitError> {
         if let Some(trace) = self.key(shop)
+            && !trace.fragment
             && let Some(unit) = shop.store.unit(&trace.key)
         {
             let files = trace.files.iter().map(|(path, _)| path.clone()).collect();
@@ -124,22 +129,51 @@ impl<'a> Job<'a> {
         }
         let label = self.label();
         shop.progress.started(&label);
-        let start = Instant::now();
+        let (start, began) = (Instant::now(), SystemTime::now());
         let made = self.run(shop);
         let took = start.elapsed();
         shop.progress.finished(&label, took, made.is_ok());
         let made = made?;
+        let trace = Trace {
+            files: self.digests(shop, &made.files),
+            key: made.unit.key.clone(),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            fragment: false,
+        };
+        // What was written meanwhile may have been read before or after: it is read again the next time.
+        let modified = |path: &PathBuf| std::fs::metadata(shop.package.root.join(path))?.modified();
+        if !made
+            .files
+            .iter()
+            .any(|path| modified(path).is_ok_and(|time| time >= began))
+        {
+            shop.store.keep_trace(&self.input, &trace)?;
+        }
+        Ok(made)
+    }
+
+    /// Whether it was a fragment the last time, and nothing that it read has changed.
+    pub(crate) fn is_fragment(&self, shop: &Shop<'_>) -> bool {
+        self.key(shop).is_some_and(|trace| trace.fragment)
+    }
+
+    /// Remembers that it is a fragment, so that it is not tried again.
+    pub(crate) fn keep_fragment(&self, shop: &Shop<'_>, read: &[PathBuf]) -> Result<(), FsError> {
+        let trace = Trace {
+            files: self.digests(shop, read),
+            key: Digest::of(b"fragment"),
+            took_ms: 0,
+            fragment: true,
+        };
+        shop.store.keep_trace(&self.input, &trace)
+    }
+
+    fn digests(&self, shop: &Shop<'_>, files: &[PathBuf]) -> Vec<(PathBuf, Digest)> {
         let digest = |path: &PathBuf| {
             let digest = shop.digests.of(&shop.package.root.join(path))?;
             Some((path.clone(), digest))
         };
-        let trace = Trace {
-            files: made.files.iter().filter_map(digest).collect(),
-            key: made.unit.key.clone(),
-            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        };
-        shop.store.keep_trace(&self.input, &trace)?;
-        Ok(made)
+        files.iter().filter_map(digest).collect()
     }
 
     fn run(&self, shop: &Shop<'_>) -> Result<Made, UnitError> {

@@ -33,13 +33,17 @@ pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed,
     let output = command.output()?;
     let findings = message::findings(&output.stderr, !output.status.success());
     if !output.status.success() {
-        return Err(UnitError::findings(findings).having_read(std::slice::from_ref(&job.source.path)));
+        return Err(
+            UnitError::findings(findings).having_read(std::slice::from_ref(&job.source.path))
+        );
     }
     let text = String::from_utf8_lossy(&fs::read(&out)?).into_owned();
     let declarations = Declarations::read(&text);
     let ours = |path: &&PathBuf| !shop.tools.is_own_header(path);
     let files = declarations.files.iter().filter(ours);
-    let files = files.map(|path| relative(path, &shop.package.root)).collect();
+    let files = files
+        .map(|path| relative(path, &shop.package.root))
+        .collect();
     Ok(Preprocessed {
         text,
         declarations: Some(declarations),

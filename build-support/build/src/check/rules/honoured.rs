@@ -5,8 +5,36 @@
 use crate::check::Subject;
 use crate::config::CheckMode;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::kernel::Kernel;
 
 pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut findings = of_sites(subject);
+    findings.extend(of_settings(subject));
+    findings
+}
+
+/// A package that traps is compiled so: no kernel of it can have its failures as values.
+fn of_settings(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    if subject.package.config.checks != CheckMode::Trap {
+        return Vec::new();
+    }
+    let kernels = subject.signatures.kernels.iter();
+    let functional = kernels.filter(|kernel| {
+        let own = subject.package.config.kernel.get(&kernel.name);
+        own == Some(&CheckMode::Functional)
+    });
+    let finding = |kernel: &Kernel| {
+        let name = &kernel.name;
+        let message =
+            format!("kernel `{name}` is to be `functional` in a package whose checks trap");
+        Diagnostic::error(Code::CHECK_NOT_HONOURED, message)
+            .at(kernel.place.clone(), "")
+            .help("set `checks = \"functional\"` for the package")
+    };
+    functional.map(finding).collect()
+}
+
+fn of_sites(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let refused = |entry: &str| {
         let kernels = &subject.signatures.kernels;
         let kernel = kernels.iter().find(|kernel| kernel.entry == entry);
@@ -30,7 +58,9 @@ pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .help(format!(
                         "set `checks = \"functional\"` for `{kernel}`: a failure is then a value"
                     ))
-                    .help(format!("or write `{debug}`, which only debug builds compile")),
+                    .help(format!(
+                        "or write `{debug}`, which only debug builds compile"
+                    )),
             );
         }
     }

@@ -14,12 +14,17 @@ use crate::signature;
 const OF_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", abi::ASSERT_FAIL];
 
 pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let declared = subject.module.functions().filter(|function| function.body.is_none());
+    let declared = subject
+        .module
+        .functions()
+        .filter(|function| function.body.is_none());
     let unresolved = declared.filter(|function| {
         let name = &*function.name;
         name != abi::FAIL && !OF_DRIVER.contains(&name) && !is_defined(subject, name)
     });
-    unresolved.filter_map(|function| finding(subject, function)).collect()
+    unresolved
+        .filter_map(|function| finding(subject, function))
+        .collect()
 }
 
 fn is_defined(subject: &Subject<'_>, name: &str) -> bool {
@@ -29,7 +34,10 @@ fn is_defined(subject: &Subject<'_>, name: &str) -> bool {
 
 /// `None` for a function that is declared and never called.
 fn finding(subject: &Subject<'_>, function: &Function) -> Option<Diagnostic> {
-    let callers = subject.module.functions().filter(|caller| calls(caller, &function.name));
+    let callers = subject
+        .module
+        .functions()
+        .filter(|caller| calls(caller, &function.name));
     let callers: Vec<_> = callers.map(|caller| caller.name.to_string()).collect();
     let first = callers.first()?;
     let name = signature::readable(&function.name);

@@ -284,10 +284,7 @@ fn driver_line(env: &Env, platform: &Platform) -> Line {
             Health::Warn,
             "driver",
             "none",
-            Some(
-                "kernels can be built, and run in the simulator: `cargo gpuk test --sim`"
-                    .to_owned(),
-            ),
+            Some("kernels can be built here, and run where there is one".to_owned()),
         ),
     }
 }

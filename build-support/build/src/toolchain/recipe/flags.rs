@@ -77,11 +77,11 @@ const REFUSED: &[(&str, &str)] = &[
          -fdevice-time-trace --fdevice-time-trace",
     ),
     (
-        "intermediate files are shown by `cargo gpuk inspect`",
+        "gpuk keeps the intermediate files to itself",
         "-keep --keep -keep-dir --keep-dir -save-temps --save-temps",
     ),
     (
-        "`cargo gpuk -v` shows the commands",
+        "it would print, and its output is read",
         "-v --verbose -dryrun --dryrun",
     ),
     (

@@ -1,0 +1,178 @@
+//! `Plan -> MadeAll`: every source for every architecture, side by side.
+//!
+//! What happens to one of them stands in `unit`. Here: the order, what failed, and which failures are none.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::config::Arch;
+use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::discover::Sources;
+use crate::fs;
+use crate::pipeline::BuildError;
+use crate::pool::{self, Tokens};
+use crate::store::Unit;
+use crate::tools::ToolsError;
+use crate::unit::{Job, Made, Shop, UnitError};
+
+/// What has to be there at the end.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    /// By source, then by architecture, lowest first.
+    pub(crate) jobs: Vec<Job<'a>>,
+}
+
+/// Everything that could be made.
+#[derive(Debug, Default)]
+pub(crate) struct MadeAll<'a> {
+    /// By source, then by architecture, lowest first.
+    pub(crate) units: Vec<MadeUnit<'a>>,
+    /// Every file that was read, also for what failed; sorted.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// One of it.
+#[derive(Debug)]
+pub(crate) struct MadeUnit<'a> {
+    pub(crate) source: &'a PathBuf,
+    pub(crate) arch: Arch,
+    pub(crate) unit: Unit,
+}
+
+impl<'a> Plan<'a> {
+    /// Every source for every architecture.
+    pub(crate) fn new(sources: &'a Sources, shop: &Shop<'_>) -> Self {
+        let archs = &shop.package.config.archs;
+        let pairs = sources
+            .files
+            .iter()
+            .flat_map(|source| archs.iter().map(move |arch| (source, *arch)));
+        Self {
+            jobs: pairs
+                .map(|(source, arch)| Job::new(shop, source, arch))
+                .collect(),
+        }
+    }
+}
+
+/// Makes what is not in the store, the longest first. Every failure is a finding, every success is kept.
+pub(crate) fn make<'a>(
+    plan: &Plan<'a>,
+    shop: &Shop<'_>,
+    tokens: &Tokens,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<MadeAll<'a>, BuildError> {
+    fs::remove_dir(shop.work)?;
+    fs::create_dir(shop.work)?;
+    shop.store.sweep();
+    let (fragments, jobs): (Vec<_>, Vec<_>) =
+        plan.jobs.iter().partition(|job| job.is_fragment(shop));
+    let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
+    shop.progress.planned(to_do);
+
+    let mut outcome = Outcome::default();
+    outcome.run(jobs, shop, tokens)?;
+    // Once a fragment, always one, unless nobody includes it any more.
+    let included = outcome.included();
+    let (fragments, alone): (Vec<_>, Vec<_>) = fragments
+        .into_iter()
+        .partition(|job| included.contains(&job.source.path));
+    outcome.run(alone, shop, tokens)?;
+    fs::remove_dir(shop.work)?;
+
+    let mut files: BTreeSet<_> = outcome
+        .made
+        .iter()
+        .flat_map(|(_, made)| made.files.clone())
+        .collect();
+    push_new(findings, fragments.into_iter().map(fragment));
+    outcome
+        .failed
+        .sort_by(|(a, ..), (b, ..)| (a.source, a.arch).cmp(&(b.source, b.arch)));
+    for (job, wrong, read) in outcome.failed {
+        if included.contains(&job.source.path) {
+            job.keep_fragment(shop, &read)?;
+            push_new(findings, [fragment(job)]);
+        } else {
+            push_new(findings, wrong);
+        }
+        files.extend(read);
+    }
+    outcome
+        .made
+        .sort_by(|(a, _), (b, _)| (a.source, a.arch).cmp(&(b.source, b.arch)));
+    let warnings = outcome
+        .made
+        .iter()
+        .flat_map(|(_, made)| made.unit.record.findings.clone());
+    push_new(findings, warnings);
+    let unit = |(job, made): (&Job<'a>, Made)| MadeUnit {
+        source: &job.source.path,
+        arch: job.arch,
+        unit: made.unit,
+    };
+    Ok(MadeAll {
+        units: outcome.made.into_iter().map(unit).collect(),
+        files: files.into_iter().collect(),
+    })
+}
+
+/// What came of some jobs.
+#[derive(Default)]
+struct Outcome<'p, 'a> {
+    made: Vec<(&'p Job<'a>, Made)>,
+    failed: Vec<(&'p Job<'a>, Vec<Diagnostic>, Vec<PathBuf>)>,
+}
+
+impl<'p, 'a> Outcome<'p, 'a> {
+    fn run(
+        &mut self,
+        mut jobs: Vec<&'p Job<'a>>,
+        shop: &Shop<'_>,
+        tokens: &Tokens,
+    ) -> Result<(), BuildError> {
+        jobs.sort_by_cached_key(|job| std::cmp::Reverse(job.cost(shop)));
+        let results = pool::run(&jobs, tokens, |job| job.make(shop));
+        for (job, result) in jobs.into_iter().zip(results) {
+            match result {
+                Ok(made) => self.made.push((job, made)),
+                Err(UnitError::Findings { findings, files }) => {
+                    self.failed.push((job, findings, files))
+                }
+                Err(UnitError::Tool(error)) => return Err(error.into()),
+                Err(UnitError::Fs(error)) => return Err(error.into()),
+                Err(UnitError::Recipe(error)) => return Err(ToolsError::from(error).into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sources that others include.
+    fn included(&self) -> BTreeSet<PathBuf> {
+        let others = |(job, made): &(&Job<'_>, Made)| {
+            let others = made.files.iter().filter(|file| **file != job.source.path);
+            others.cloned().collect::<Vec<_>>()
+        };
+        self.made.iter().flat_map(others).collect()
+    }
+}
+
+/// A file that others include and that is no translation unit by itself.
+fn fragment(job: &Job<'_>) -> Diagnostic {
+    let source = job.source.path.display();
+    let message = format!(
+        "`{source}` is skipped: other sources include it and it does not compile by itself"
+    );
+    Diagnostic::new(Some(Code::FRAGMENT_SKIPPED), Level::Note, message).help(format!(
+        "name it in `exclude = [\"{source}\"]`, or end its name in `.cuh`"
+    ))
+}
+
+/// The same finding for another architecture is not said again.
+fn push_new(findings: &mut Vec<Diagnostic>, new: impl IntoIterator<Item = Diagnostic>) {
+    for finding in new {
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+}

@@ -79,7 +79,12 @@ pub struct Run {
     #[arg(long, value_name = "NAME", help_heading = "Package selection")]
     pub bin: Option<String>,
     /// The program's example target
-    #[arg(long, value_name = "NAME", conflicts_with = "bin", help_heading = "Package selection")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "bin",
+        help_heading = "Package selection"
+    )]
     pub example: Option<String>,
     /// Install a CUDA compiler first, if none is found
     #[arg(long, help_heading = "Compilation")]
@@ -151,7 +156,12 @@ pub struct Display {
     #[arg(short, long, env = "CARGO_TERM_VERBOSE")]
     pub verbose: bool,
     /// When to colour
-    #[arg(long, value_name = "WHEN", env = "CARGO_TERM_COLOR", default_value = "auto")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        env = "CARGO_TERM_COLOR",
+        default_value = "auto"
+    )]
     pub color: Color,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// A finding, in the envelope and shape of a rustc message (cargo, "External tools").
 #[derive(Debug, Serialize)]
-pub struct CompilerMessage<'a> {
+pub(crate) struct CompilerMessage<'a> {
     reason: &'static str,
     package_id: &'a PackageId,
     manifest_path: &'a Path,
@@ -123,7 +123,9 @@ impl<'a> CompilerMessage<'a> {
                     explanation: None,
                 }),
                 level: finding.level.to_string(),
-                spans: spans.map(|(index, label)| span(root, label, index == 0)).collect(),
+                spans: spans
+                    .map(|(index, label)| span(root, label, index == 0))
+                    .collect(),
                 children: notes.chain(help).collect(),
                 rendered,
             },
@@ -137,9 +139,17 @@ fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
     let source = std::fs::read_to_string(&path).unwrap_or_default();
     let number = label.place.line.saturating_sub(1) as usize;
     let line = source.split('\n').nth(number).unwrap_or_default();
-    let before: usize = source.split('\n').take(number).map(|line| line.len() + 1).sum();
+    let before: usize = source
+        .split('\n')
+        .take(number)
+        .map(|line| line.len() + 1)
+        .sum();
     let line = line.trim_end_matches('\r');
-    let start = label.place.column.map_or(0, |column| column as usize - 1).min(line.len());
+    let start = label
+        .place
+        .column
+        .map_or(0, |column| column as usize - 1)
+        .min(line.len());
     Span {
         file_name: path.to_string_lossy().into_owned(),
         byte_start: before + start,
@@ -163,7 +173,7 @@ fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
 
 /// A kernel, from `list`.
 #[derive(Debug, Serialize)]
-pub struct KernelMessage<'a> {
+pub(crate) struct KernelMessage<'a> {
     /// `gpuk-kernel`.
     pub reason: &'static str,
     /// Whose.
@@ -184,7 +194,7 @@ pub struct KernelMessage<'a> {
 
 /// A written file, from `build`.
 #[derive(Debug, Serialize)]
-pub struct ArtifactMessage<'a> {
+pub(crate) struct ArtifactMessage<'a> {
     /// `gpuk-artifact`.
     pub reason: &'static str,
     /// Whose.
@@ -197,7 +207,7 @@ pub struct ArtifactMessage<'a> {
 
 /// The last message of a command that reads a workspace.
 #[derive(Debug, Serialize)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// `build-finished`.
     pub reason: &'static str,
     /// Whether it went well.

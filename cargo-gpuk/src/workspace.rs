@@ -9,7 +9,7 @@ use crate::cli::{Compilation, Selection};
 
 /// A workspace with its selected packages.
 #[derive(Debug)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     metadata: Metadata,
     selected: Vec<usize>,
     target: PathBuf,
@@ -17,7 +17,7 @@ pub struct Workspace {
 
 /// A workspace that cannot be read, or a selection that fits no package.
 #[derive(Debug, thiserror::Error)]
-pub enum WorkspaceError {
+pub(crate) enum WorkspaceError {
     /// Cargo's own words.
     #[error("`cargo metadata` failed\n{0}")]
     Metadata(#[from] cargo_metadata::Error),
@@ -44,7 +44,10 @@ impl Workspace {
     ///
     /// # Errors
     /// Cargo's, or a selection that fits no package.
-    pub fn load(selection: &Selection, compilation: &Compilation) -> Result<Self, WorkspaceError> {
+    pub(crate) fn load(
+        selection: &Selection,
+        compilation: &Compilation,
+    ) -> Result<Self, WorkspaceError> {
         let mut command = MetadataCommand::new();
         if let Some(path) = &selection.manifest_path {
             command.manifest_path(path);
@@ -57,7 +60,11 @@ impl Workspace {
         let flags = flags.iter().filter(|(_, set)| *set);
         let metadata = command
             .no_deps()
-            .other_options(flags.map(|(flag, _)| (*flag).to_owned()).collect::<Vec<_>>())
+            .other_options(
+                flags
+                    .map(|(flag, _)| (*flag).to_owned())
+                    .collect::<Vec<_>>(),
+            )
             .exec()?;
         let selected = select(&metadata, selection)?;
         let target = match &compilation.target_dir {
@@ -72,19 +79,21 @@ impl Workspace {
     }
 
     /// The selected packages.
-    pub fn packages(&self) -> impl Iterator<Item = &Package> {
-        self.selected.iter().filter_map(|index| self.metadata.packages.get(*index))
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &Package> {
+        self.selected
+            .iter()
+            .filter_map(|index| self.metadata.packages.get(*index))
     }
 
     /// Where a package's results go: `target/gpuk/<package>`.
     #[must_use]
-    pub fn out(&self, package: &Package) -> PathBuf {
+    pub(crate) fn out(&self, package: &Package) -> PathBuf {
         self.target.join("gpuk").join(package.name.as_str())
     }
 
     /// The workspace's folder.
     #[must_use]
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()
     }
 }
@@ -98,13 +107,18 @@ fn select(metadata: &Metadata, selection: &Selection) -> Result<Vec<usize>, Work
             text: spec.clone(),
             written: true,
         };
-        let found = members.iter().filter(|(_, package)| pattern.matches(&package.name));
+        let found = members
+            .iter()
+            .filter(|(_, package)| pattern.matches(&package.name));
         let found: Vec<_> = found.map(|(index, _)| *index).collect();
         match found.is_empty() {
             false => Ok(found),
             true => Err(WorkspaceError::NoSuchPackage {
                 spec: spec.clone(),
-                members: members.iter().map(|(_, package)| package.name.to_string()).collect(),
+                members: members
+                    .iter()
+                    .map(|(_, package)| package.name.to_string())
+                    .collect(),
             }),
         }
     };
@@ -118,7 +132,9 @@ fn select(metadata: &Metadata, selection: &Selection) -> Result<Vec<usize>, Work
         members.iter().map(|(index, _)| *index).collect()
     } else {
         let defaults: &[_] = &metadata.workspace_default_members;
-        let defaults = members.iter().filter(|(_, package)| defaults.contains(&package.id));
+        let defaults = members
+            .iter()
+            .filter(|(_, package)| defaults.contains(&package.id));
         defaults.map(|(index, _)| *index).collect()
     };
     let excluded = all(&selection.exclude)?;

@@ -27,7 +27,10 @@ impl Output {
     #[must_use]
     pub fn shown(&self) -> String {
         let code = self.code.map_or("none".to_owned(), |code| code.to_string());
-        format!("exit: {code}\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr)
+        format!(
+            "exit: {code}\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout, self.stderr
+        )
     }
 
     /// Goes on only after success.
@@ -46,7 +49,9 @@ fn redact(text: &str, root: &Path) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.replace(&*root.to_string_lossy(), "[ROOT]").lines() {
         let words = line.split(' ').map(|word| {
-            let seconds = word.strip_suffix('s').is_some_and(|number| number.contains('.') && number.parse::<f64>().is_ok());
+            let seconds = word
+                .strip_suffix('s')
+                .is_some_and(|number| number.contains('.') && number.parse::<f64>().is_ok());
             if seconds { "[TIME]" } else { word }
         });
         lines.push(words.collect::<Vec<_>>().join(" ").trim_end().to_owned());

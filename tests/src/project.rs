@@ -61,7 +61,10 @@ impl Project {
     pub fn config(self, lines: &str) -> Self {
         let manifest = std::fs::read_to_string(self.root().join("Cargo.toml"));
         let manifest = manifest.expect("the manifest is there");
-        self.file("Cargo.toml", &format!("{manifest}\n[package.metadata.gpuk]\n{lines}\n"))
+        self.file(
+            "Cargo.toml",
+            &format!("{manifest}\n[package.metadata.gpuk]\n{lines}\n"),
+        )
     }
 
     /// Sets or unsets a variable for the commands to come.
@@ -77,7 +80,10 @@ impl Project {
     /// The folder is gone.
     #[must_use]
     pub fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().expect("the folder is there")
+        self.folder
+            .path()
+            .canonicalize()
+            .expect("the folder is there")
     }
 
     /// Runs `cargo gpuk` in the project.
@@ -106,10 +112,22 @@ impl Project {
     }
 
     fn command(&self, program: &OsStr) -> Command {
-        #[expect(clippy::disallowed_methods, reason = "tests drive programs from outside")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "tests drive programs from outside"
+        )]
         let mut command = Command::new(program);
-        command.current_dir(self.root()).env("CARGO_TERM_COLOR", "never").env("CI", "true");
-        for name in ["CARGO_TARGET_DIR", "GPUK_ARCHS", "RUSTFLAGS", "CARGO_TERM_QUIET", "CARGO_TERM_VERBOSE"] {
+        command
+            .current_dir(self.root())
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CI", "true");
+        for name in [
+            "CARGO_TARGET_DIR",
+            "GPUK_ARCHS",
+            "RUSTFLAGS",
+            "CARGO_TERM_QUIET",
+            "CARGO_TERM_VERBOSE",
+        ] {
             command.env_remove(name);
         }
         for (name, value) in &self.env {

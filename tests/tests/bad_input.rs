@@ -10,13 +10,31 @@ fn no_compiler_says_what_was_searched_and_the_command_that_mends_it() {
     let project = Project::new("p", GPUK).file("kernels/saxpy.cu", SAXPY);
     let empty = project.root().join("nothing").display().to_string();
     let mut project = project;
-    for name in ["NVCC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CONDA_PREFIX", "VIRTUAL_ENV"] {
+    for name in [
+        "NVCC",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "CUDA_ROOT",
+        "CUDA_TOOLKIT_ROOT_DIR",
+        "CONDA_PREFIX",
+        "VIRTUAL_ENV",
+    ] {
         project = project.env(name, None);
     }
     let cargo = std::env::var("CARGO").unwrap();
-    let output = project.env("GPUK_HOME", Some(&empty)).env("PATH", Some(&empty)).env("CARGO", Some(&cargo)).gpuk(&["build"]);
+    let output = project
+        .env("GPUK_HOME", Some(&empty))
+        .env("PATH", Some(&empty))
+        .env("CARGO", Some(&cargo))
+        .gpuk(&["build"]);
     assert_eq!(output.code, Some(103), "{}", output.shown());
-    for said in ["CUDA_HOME", "NVCC", "PATH", "/usr/local/cuda", "cargo gpuk toolchain install"] {
+    for said in [
+        "CUDA_HOME",
+        "NVCC",
+        "PATH",
+        "/usr/local/cuda",
+        "cargo gpuk toolchain install",
+    ] {
         assert!(output.stderr.contains(said), "{said}\n{}", output.stderr);
     }
 }
@@ -42,9 +60,10 @@ fn no_kernels_is_an_error_of_its_own() {
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_a_syntax_error_is_said_once_in_the_compilers_words() {
-    let project = Project::new("p", GPUK)
-        .config("archs = ['80', '90']")
-        .file("kernels/a b.cu", "extern \"C\" __global__ void k(float *y) {\n    y[0] = x;\n}\n");
+    let project = Project::new("p", GPUK).config("archs = ['80', '90']").file(
+        "kernels/a b.cu",
+        "extern \"C\" __global__ void k(float *y) {\n    y[0] = x;\n}\n",
+    );
     insta::assert_snapshot!(project.gpuk(&["build", "-j", "1"]).shown());
 }
 
@@ -68,7 +87,9 @@ fn nvcc_what_only_ptxas_sees_is_an_error() {
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_a_failed_build_leaves_the_last_good_one_whole() {
-    let project = Project::new("p", GPUK).file("kernels/a.cu", SAXPY).file("kernels/b.cu", &SAXPY.replace("saxpy", "axpy"));
+    let project = Project::new("p", GPUK)
+        .file("kernels/a.cu", SAXPY)
+        .file("kernels/b.cu", &SAXPY.replace("saxpy", "axpy"));
     let _ = project.gpuk(&["build"]).ok();
     let read = |name: &str| std::fs::read(project.root().join("target/gpuk/p").join(name)).unwrap();
     let (bindings, report) = (read("kernels.rs"), read("report.json"));
@@ -141,6 +162,9 @@ fn nvcc_odd_names_work_and_run_nothing() {
     }
     let output = project.gpuk(&["build"]).ok();
     assert!(output.stderr.contains("6 kernels"), "{}", output.stderr);
-    let pwned = std::fs::read_dir(project.root()).unwrap().flatten().any(|entry| entry.file_name() == "pwned");
+    let pwned = std::fs::read_dir(project.root())
+        .unwrap()
+        .flatten()
+        .any(|entry| entry.file_name() == "pwned");
     assert!(!pwned);
 }

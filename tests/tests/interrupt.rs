@@ -13,7 +13,9 @@ fn project() -> Project {
     for name in ["a", "b", "c"] {
         project.write(
             format!("kernels/{name}.cu"),
-            &format!("extern \"C\" __global__ void {name}(float *y, int n) {{ if (n > 1) y[n] = n; }}\n"),
+            &format!(
+                "extern \"C\" __global__ void {name}(float *y, int n) {{ if (n > 1) y[n] = n; }}\n"
+            ),
         );
     }
     project
@@ -22,9 +24,19 @@ fn project() -> Project {
 /// Every result by name.
 fn results(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let out = root.join("target/gpuk/p");
-    let images = std::fs::read_dir(out.join("images")).unwrap().flatten().map(|entry| entry.path());
+    let images = std::fs::read_dir(out.join("images"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
     let files = images.chain([out.join("kernels.rs")]);
-    files.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap())).collect()
+    files
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_string_lossy().into_owned(),
+                std::fs::read(path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -38,7 +50,11 @@ fn nvcc_thirty_killed_builds_end_as_a_clean_one() {
 
     let killed = project();
     for step in 0..30_u32 {
-        let mut child = killed.gpuk_command(&["build", "-j", "2"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = killed
+            .gpuk_command(&["build", "-j", "2"])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(whole * step / 30 + Duration::from_millis(u64::from(step % 7)));
         let _ = child.kill();
         let _ = child.wait();

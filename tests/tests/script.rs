@@ -37,12 +37,28 @@ fn check(project: &Project) -> Output {
 
 /// The folder of the build script's results, newest first where a profile has several.
 fn out(project: &Project) -> PathBuf {
-    let output = project.cargo(&["check", "--offline", "--quiet", "--message-format", "json"]).ok();
-    let messages = output.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let name = project.root().display().to_string().replace(&*project.root().to_string_lossy(), "[ROOT]");
+    let output = project
+        .cargo(&["check", "--offline", "--quiet", "--message-format", "json"])
+        .ok();
+    let messages = output
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let name = project
+        .root()
+        .display()
+        .to_string()
+        .replace(&*project.root().to_string_lossy(), "[ROOT]");
     let mut scripts = messages.filter(|message| message["reason"] == "build-script-executed");
-    let own = scripts.find(|message| message["package_id"].as_str().is_some_and(|id| id.contains(&name)));
-    let folder = own.unwrap()["out_dir"].as_str().unwrap().replace("[ROOT]", &project.root().to_string_lossy());
+    let own = scripts.find(|message| {
+        message["package_id"]
+            .as_str()
+            .is_some_and(|id| id.contains(&name))
+    });
+    let folder = own.unwrap()["out_dir"]
+        .as_str()
+        .unwrap()
+        .replace("[ROOT]", &project.root().to_string_lossy());
     PathBuf::from(folder).join("gpuk")
 }
 
@@ -59,14 +75,21 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     assert_eq!(count, 2);
 
     let _ = check(&project).ok();
-    assert_eq!((bindings(), units()), (first.clone(), count), "nothing changed");
+    assert_eq!(
+        (bindings(), units()),
+        (first.clone(), count),
+        "nothing changed"
+    );
 
     project.write("kernels/scale.cuh", "#define FACTOR 3\n");
     let _ = check(&project).ok();
     assert_ne!(bindings(), first, "a header's edit makes another image");
     assert_eq!(units(), count + 1, "of one source alone");
 
-    project.write("kernels/new.cu", "extern \"C\" __global__ void fresh(int *data) { data[0] = 1; }\n");
+    project.write(
+        "kernels/new.cu",
+        "extern \"C\" __global__ void fresh(int *data) { data[0] = 1; }\n",
+    );
     let _ = check(&project).ok();
     assert!(bindings().contains("pub mod new"), "a new source is seen");
 }
@@ -75,7 +98,10 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
 #[ignore = "needs nvcc"]
 fn nvcc_a_failure_stands_in_the_crate_in_the_compilers_words() {
     let project = package("broken");
-    project.write("kernels/scale.cu", "extern \"C\" __global__ void scale(float *data) {\n    data[0] = factor;\n}\n");
+    project.write(
+        "kernels/scale.cu",
+        "extern \"C\" __global__ void scale(float *data) {\n    data[0] = factor;\n}\n",
+    );
     let output = check(&project);
     assert_eq!(output.code, Some(101), "{}", output.shown());
     let said = "error: identifier \"factor\" is undefined";
@@ -83,7 +109,10 @@ fn nvcc_a_failure_stands_in_the_crate_in_the_compilers_words() {
     for place in ["kernels/scale.cu:2:5", "--> src/lib.rs:3:1"] {
         assert!(output.stderr.contains(place), "{place}\n{}", output.stderr);
     }
-    project.write("kernels/scale.cu", "extern \"C\" __global__ void scale(float *data) { data[0] = 1; }\n");
+    project.write(
+        "kernels/scale.cu",
+        "extern \"C\" __global__ void scale(float *data) { data[0] = 1; }\n",
+    );
     let _ = check(&project).ok();
 }
 
@@ -91,14 +120,29 @@ fn nvcc_a_failure_stands_in_the_crate_in_the_compilers_words() {
 fn without_a_compiler_the_crate_says_what_to_do() {
     let mut project = package("bare");
     let nothing = project.root().join("nothing").display().to_string();
-    for name in ["NVCC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR", "CONDA_PREFIX", "VIRTUAL_ENV"] {
+    for name in [
+        "NVCC",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "CUDA_ROOT",
+        "CUDA_TOOLKIT_ROOT_DIR",
+        "CONDA_PREFIX",
+        "VIRTUAL_ENV",
+    ] {
         project = project.env(name, None);
     }
     let output = check(&project.env("GPUK_HOME", Some(&nothing)));
     if output.code == Some(0) {
         // A toolkit in a default folder cannot be hidden; then there is nothing to say.
-        assert!(std::path::Path::new("/usr/local/cuda").exists() || std::path::Path::new("/opt/cuda").exists());
+        assert!(
+            std::path::Path::new("/usr/local/cuda").exists()
+                || std::path::Path::new("/opt/cuda").exists()
+        );
         return;
     }
-    assert!(output.stderr.contains("cargo gpuk toolchain install"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("cargo gpuk toolchain install"),
+        "{}",
+        output.stderr
+    );
 }

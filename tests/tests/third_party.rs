@@ -10,12 +10,21 @@ const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 fn fetch(name: &str, version: &str) -> PathBuf {
     let project = Project::new("fetch", GPUK);
     let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    project.write("Cargo.toml", &format!("{manifest}\n[dependencies]\n{name} = \"={version}\"\n"));
+    project.write(
+        "Cargo.toml",
+        &format!("{manifest}\n[dependencies]\n{name} = \"={version}\"\n"),
+    );
     let metadata = project.cargo(&["metadata", "--format-version", "1"]).ok();
     let metadata: serde_json::Value = serde_json::from_str(&metadata.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
-    let package = packages.iter().find(|package| package["name"] == name).unwrap();
-    Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned()
+    let package = packages
+        .iter()
+        .find(|package| package["name"] == name)
+        .unwrap();
+    Path::new(package["manifest_path"].as_str().unwrap())
+        .parent()
+        .unwrap()
+        .to_owned()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -35,36 +44,74 @@ fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
     let project = Project::new("candle", GPUK).config(
         "kernels = ['src/**/*.cu']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']",
     );
-    copy(&fetch("candle-kernels", "0.11.1").join("src"), &project.root().join("src"));
+    copy(
+        &fetch("candle-kernels", "0.11.1").join("src"),
+        &project.root().join("src"),
+    );
     project.write("src/lib.rs", "");
 
     let listed = project.gpuk(&["list", "--message-format", "json"]);
-    let messages: Vec<serde_json::Value> =
-        listed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |reason: &str| messages.iter().filter(|m| m["reason"] == reason).cloned().collect::<Vec<_>>();
+    let messages: Vec<serde_json::Value> = listed
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |reason: &str| {
+        messages
+            .iter()
+            .filter(|m| m["reason"] == reason)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let (kernels, findings) = (of("gpuk-kernel"), of("compiler-message"));
-    let refused: Vec<_> = findings.iter().filter(|m| !m["message"]["code"].is_null()).collect();
-    let errors: Vec<_> = findings.iter().filter(|m| m["message"]["level"] == "error").collect();
+    let refused: Vec<_> = findings
+        .iter()
+        .filter(|m| !m["message"]["code"].is_null())
+        .collect();
+    let errors: Vec<_> = findings
+        .iter()
+        .filter(|m| m["message"]["level"] == "error")
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    println!("candle-kernels 0.11.1: {} kernels with a wrapper, {} coded findings", kernels.len(), refused.len());
+    println!(
+        "candle-kernels 0.11.1: {} kernels with a wrapper, {} coded findings",
+        kernels.len(),
+        refused.len()
+    );
     for refusal in &refused {
-        println!("  {} {}", refusal["message"]["code"]["code"], refusal["message"]["message"]);
+        println!(
+            "  {} {}",
+            refusal["message"]["code"]["code"], refusal["message"]["message"]
+        );
     }
     let _ = project.gpuk(&["build"]).ok();
     let out = project.root().join("target/gpuk/candle");
     let entries = entries(&out);
-    assert_eq!(kernels.len() + refused.len(), entries, "every entry of the PTX is accounted for");
+    assert_eq!(
+        kernels.len() + refused.len(),
+        entries,
+        "every entry of the PTX is accounted for"
+    );
 
     compiles_without_a_warning(&project, &out);
 }
 
 /// Entries in all PTX images.
 fn entries(out: &Path) -> usize {
-    let images = std::fs::read_dir(out.join("images")).unwrap().flatten().map(|entry| entry.path());
+    let images = std::fs::read_dir(out.join("images"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
     let ptx = images.filter(|path| path.extension().is_some_and(|extension| extension == "ptx"));
     let count = |path: PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
-        text.lines().filter(|line| line.trim_start_matches(".visible ").trim_start_matches(".weak ").starts_with(".entry ")).count()
+        text.lines()
+            .filter(|line| {
+                line.trim_start_matches(".visible ")
+                    .trim_start_matches(".weak ")
+                    .starts_with(".entry ")
+            })
+            .count()
     };
     ptx.map(count).sum()
 }
@@ -83,5 +130,7 @@ fn compiles_without_a_warning(project: &Project, out: &Path) {
         "user/src/lib.rs",
         &format!("//! Takes generated wrappers in.\n#![deny(warnings, missing_docs, unsafe_op_in_unsafe_fn)]\ninclude!({:?});\n", out.join("kernels.rs")),
     );
-    let _ = project.cargo(&["check", "--quiet", "--manifest-path", "user/Cargo.toml"]).ok();
+    let _ = project
+        .cargo(&["check", "--quiet", "--manifest-path", "user/Cargo.toml"])
+        .ok();
 }

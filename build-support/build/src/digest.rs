@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 /// 128 bits of BLAKE3, as hexadecimal text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Digest(String);
+pub(crate) struct Digest(String);
 
 impl Digest {
     /// Of some bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         let hash = blake3::hash(bytes).to_hex();
         Self(hash.as_str().chars().take(32).collect())
     }
 
     /// Of parts, such that moving a byte from one part to the next changes it.
-    pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
+    pub(crate) fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&part.len().to_le_bytes()).update(part);
@@ -39,13 +39,13 @@ impl Digest {
 
     /// The hexadecimal text, 32 characters.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Enough of it to keep files of one name apart.
     #[must_use]
-    pub fn short(&self) -> &str {
+    pub(crate) fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
     }
 

@@ -22,8 +22,12 @@ pub(super) fn check(work: &Work, shell: &Shell) -> Exit {
 
 fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
     let start = Instant::now();
-    let done = kernels::workspace(work, shell)
-        .and_then(|workspace| Ok(kernels::build(&workspace, work, shell, depth)?.iter().map(|done| said(done, shell, depth)).sum()));
+    let done = kernels::workspace(work, shell).and_then(|workspace| {
+        Ok(kernels::build(&workspace, work, shell, depth)?
+            .iter()
+            .map(|done| said(done, shell, depth))
+            .sum())
+    });
     match done {
         Ok(Summary { kernels, refused }) => {
             let took = start.elapsed().as_secs_f64();
@@ -36,7 +40,10 @@ fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
                 refused => format!(", {refused} without a wrapper"),
             };
             let noun = if kernels == 1 { "kernel" } else { "kernels" };
-            shell.status(verb, format_args!("{kernels} {noun}{refused} in {took:.2}s"));
+            shell.status(
+                verb,
+                format_args!("{kernels} {noun}{refused} in {took:.2}s"),
+            );
             kernels::finished(shell, Exit::Success)
         }
         Err(exit) => exit,
@@ -76,10 +83,18 @@ fn said(done: &Done<'_>, shell: &Shell, depth: Depth) -> Summary {
             }
         }
         let verb = if built.fresh { "Fresh" } else { "Wrote" };
-        shell.status(verb, format_args!("{} {}", member.name, package.out.display()));
+        shell.status(
+            verb,
+            format_args!("{} {}", member.name, package.out.display()),
+        );
     }
     Summary {
-        kernels: built.report.modules.iter().map(|module| module.kernels.len()).sum(),
+        kernels: built
+            .report
+            .modules
+            .iter()
+            .map(|module| module.kernels.len())
+            .sum(),
         refused: built.report.refused(),
     }
 }

@@ -11,7 +11,11 @@ use crate::ui::Shell;
 
 /// Looks at everything; a missing compiler is this command's failure.
 pub(super) fn doctor(shell: &Shell) -> Exit {
-    let report = doctor::report(&Request::default(), &HostRequest::default(), &Env::of_process());
+    let report = doctor::report(
+        &Request::default(),
+        &HostRequest::default(),
+        &Env::of_process(),
+    );
     if shell.is_json() {
         shell.json(&report);
     } else {
@@ -23,7 +27,10 @@ pub(super) fn doctor(shell: &Shell) -> Exit {
                 Health::Missing => ("missing", AnsiColor::Red),
             };
             let style: Style = colour.on_default().bold();
-            shell.data(format_args!("{style}{word:>8}{style:#} {}: {}", line.subject, line.found));
+            shell.data(format_args!(
+                "{style}{word:>8}{style:#} {}: {}",
+                line.subject, line.found
+            ));
             if let Some(remedy) = &line.remedy {
                 shell.data(format_args!("         {remedy}"));
             }

@@ -39,7 +39,10 @@ pub(super) fn build<'w>(
     depth: Depth,
 ) -> Result<Vec<Done<'w>>, Exit> {
     let env = Env::of_process();
-    let tokens = work.compilation.jobs.map_or_else(Tokens::of_machine, Tokens::fixed);
+    let tokens = work
+        .compilation
+        .jobs
+        .map_or_else(Tokens::of_machine, Tokens::fixed);
     let (mut done, mut worst, mut with_kernels) = (Vec::new(), Exit::Success, 0);
     for member in workspace.packages() {
         let out = workspace.out(member);
@@ -77,7 +80,12 @@ fn one<'w>(
 ) -> Result<Option<Done<'w>>, Exit> {
     let mut findings = Vec::new();
     let manifest = member.manifest_path.as_std_path();
-    let read = Package::read(manifest, out.to_owned(), !compilation.release, &mut findings);
+    let read = Package::read(
+        manifest,
+        out.to_owned(),
+        !compilation.release,
+        &mut findings,
+    );
     let mut package = read.map_err(|error| {
         shell.error(&error);
         Exit::Metadata
@@ -116,7 +124,11 @@ fn report(member: &Member, root: &Path, error: &BuildError, shell: &Shell) -> Ex
     match error {
         BuildError::Findings { failure } => {
             shell.findings(member, root, &failure.findings);
-            shell.error(format_args!("could not build the kernels of `{}` due to {}", member.name, errors(&failure.findings)));
+            shell.error(format_args!(
+                "could not build the kernels of `{}` due to {}",
+                member.name,
+                errors(&failure.findings)
+            ));
             Exit::Build
         }
         BuildError::Tools(error) => {
@@ -131,7 +143,11 @@ fn report(member: &Member, root: &Path, error: &BuildError, shell: &Shell) -> Ex
 }
 
 fn errors(findings: &[Diagnostic]) -> String {
-    match findings.iter().filter(|finding| finding.level == Level::Error).count() {
+    match findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error)
+        .count()
+    {
         1 => "1 error".to_owned(),
         count => format!("{count} errors"),
     }

@@ -61,7 +61,10 @@ fn human(module: &ModuleReport, report: &KernelReport, shell: &Shell) {
         sites,
     } = report;
     let (module, name, archs) = (&module.module, &kernel.name, archs.join(" "));
-    shell.data(format_args!("{module}::{name}  {}  [{archs}]", kernel.place));
+    shell.data(format_args!(
+        "{module}::{name}  {}  [{archs}]",
+        kernel.place
+    ));
     shell.data(format_args!("    {signature}"));
     for site in sites {
         let (place, kind, condition) = (&site.place, site.kind, &site.condition);

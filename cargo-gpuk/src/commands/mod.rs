@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::ui::Shell;
 
 /// Runs a command to its end.
-pub fn run(command: Command) -> Exit {
+pub(crate) fn run(command: Command) -> Exit {
     match command {
         Command::Build(work) => build::build(&work, &Shell::new(&work.display)),
         Command::Check(work) => build::check(&work, &Shell::new(&work.display)),

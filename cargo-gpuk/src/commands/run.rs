@@ -26,7 +26,7 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
     let env = Env::of_process();
     if run.install_toolchain && toolchain::find(&Request::default(), &env).is_err() {
         shell.status("Installing", "a CUDA compiler, for there is none");
-        let version = gpuk_build::toolchain::DEFAULT_VERSION;
+        let version = toolchain::DEFAULT_VERSION;
         match super::toolchain::install(version, &env, shell) {
             Exit::Success => {}
             exit => return Err(exit),
@@ -58,8 +58,12 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
 
 fn flags(run: &Run, workspace: &Workspace) -> Vec<std::ffi::OsString> {
     let mut flags = Vec::new();
-    let mut pair = |flag: &str, value: &std::ffi::OsStr| flags.extend([flag.into(), value.to_owned()]);
-    pair("--manifest-path", workspace.root().join("Cargo.toml").as_os_str());
+    let mut pair =
+        |flag: &str, value: &std::ffi::OsStr| flags.extend([flag.into(), value.to_owned()]);
+    pair(
+        "--manifest-path",
+        workspace.root().join("Cargo.toml").as_os_str(),
+    );
     for package in &run.work.selection.package {
         pair("--package", package.as_ref());
     }
@@ -79,7 +83,12 @@ fn flags(run: &Run, workspace: &Workspace) -> Vec<std::ffi::OsString> {
         ("--frozen", compilation.frozen),
         ("--quiet", run.work.display.quiet),
     ];
-    flags.extend(switches.iter().filter(|(_, set)| *set).map(|(flag, _)| (*flag).into()));
+    flags.extend(
+        switches
+            .iter()
+            .filter(|(_, set)| *set)
+            .map(|(flag, _)| (*flag).into()),
+    );
     flags
 }
 
@@ -90,7 +99,12 @@ fn status(command: ToolCommand, shell: &Shell) -> Result<(), Exit> {
     }
     match command.foreground() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Exit::Program(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+        Ok(status) => Err(Exit::Program(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(1),
+        )),
         Err(error) => {
             shell.error(chain(&error));
             Err(Exit::Internal)

@@ -38,7 +38,10 @@ pub(super) fn install(version: &str, env: &Env, shell: &Shell) -> Exit {
         true => "Found",
         false => "Installed",
     };
-    shell.status(verb, format_args!("CUDA {} in {}", there.version, there.path.display()));
+    shell.status(
+        verb,
+        format_args!("CUDA {} in {}", there.version, there.path.display()),
+    );
     if let Some(FromSource::NotCompiled(reason)) = installation.from_source {
         shell.warn(format_args!("it was tried on PTX alone: {reason}"));
     }
@@ -65,7 +68,10 @@ fn remove(version: &str, env: &Env, shell: &Shell) -> Exit {
     };
     match install::remove(version, env, &mut |step| said(&step, shell)) {
         Ok(true) => shell.status("Removed", format_args!("CUDA {version}")),
-        Ok(false) => shell.status("Skipped", format_args!("CUDA {version}, which is not installed")),
+        Ok(false) => shell.status(
+            "Skipped",
+            format_args!("CUDA {version}, which is not installed"),
+        ),
         Err(error) => return failed(&error, shell),
     }
     Exit::Success
@@ -83,10 +89,16 @@ fn said(step: &Step, shell: &Shell) {
     match step {
         Step::Waiting => shell.status("Blocking", "waiting for another installation"),
         Step::CleaningUp(path) => {
-            shell.status("Removing", format_args!("what an interrupted installation left: {}", path.display()));
+            shell.status(
+                "Removing",
+                format_args!("what an interrupted installation left: {}", path.display()),
+            );
         }
         Step::Replacing(path) => {
-            shell.status("Replacing", format_args!("{}, which does not work", path.display()));
+            shell.status(
+                "Replacing",
+                format_args!("{}, which does not work", path.display()),
+            );
         }
         Step::Fetching { installer, command } => {
             shell.status("Fetching", format_args!("about 190 MB through {installer}"));

@@ -3,5 +3,5 @@
 mod progress;
 mod shell;
 
-pub use progress::Bar;
-pub use shell::Shell;
+pub(crate) use progress::Bar;
+pub(crate) use shell::Shell;

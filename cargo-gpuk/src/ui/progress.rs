@@ -11,7 +11,7 @@ use super::Shell;
 
 /// Shows units as they are compiled.
 #[derive(Debug)]
-pub struct Bar<'s> {
+pub(crate) struct Bar<'s> {
     bar: ProgressBar,
     running: Mutex<BTreeSet<String>>,
     shell: &'s Shell,
@@ -20,7 +20,7 @@ pub struct Bar<'s> {
 impl<'s> Bar<'s> {
     /// By what the shell can show.
     #[must_use]
-    pub fn new(shell: &'s Shell) -> Self {
+    pub(crate) fn new(shell: &'s Shell) -> Self {
         let target = match shell.draws_progress() {
             true => ProgressDrawTarget::stderr(),
             false => ProgressDrawTarget::hidden(),
@@ -40,7 +40,7 @@ impl<'s> Bar<'s> {
     }
 
     /// Takes the bar away.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 
@@ -74,7 +74,8 @@ impl Progress for Bar<'_> {
         if self.bar.is_hidden() {
             let took = took.as_secs_f64();
             let verb = if well { "Compiled" } else { "Failed" };
-            self.shell.status(verb, format_args!("{unit} in {took:.2}s"));
+            self.shell
+                .status(verb, format_args!("{unit} in {took:.2}s"));
         }
     }
 

@@ -16,7 +16,7 @@ use crate::message::CompilerMessage;
 
 /// Where everything a command says goes.
 #[derive(Debug)]
-pub struct Shell {
+pub(crate) struct Shell {
     format: MessageFormat,
     quiet: bool,
     verbose: bool,
@@ -27,7 +27,7 @@ pub struct Shell {
 impl Shell {
     /// By the flags and the environment.
     #[must_use]
-    pub fn new(display: &Display) -> Self {
+    pub(crate) fn new(display: &Display) -> Self {
         Self {
             format: display.message_format,
             quiet: display.quiet,
@@ -43,57 +43,51 @@ impl Shell {
 
     /// Whether messages are JSON.
     #[must_use]
-    pub fn is_json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         self.format == MessageFormat::Json
     }
 
     /// Whether more is wanted.
     #[must_use]
-    pub fn is_verbose(&self) -> bool {
+    pub(crate) fn is_verbose(&self) -> bool {
         self.verbose
-    }
-
-    /// Whether nothing but errors is wanted.
-    #[must_use]
-    pub fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     /// Whether a progress bar may be drawn: an interactive terminal that nobody asked to be quiet, not in
     /// continuous integration.
     #[must_use]
-    pub fn draws_progress(&self) -> bool {
+    pub(crate) fn draws_progress(&self) -> bool {
         let plain = |name| std::env::var_os(name).is_some_and(|value| value != "false");
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         io::stderr().is_terminal() && !self.quiet && !self.is_json() && !dumb && !plain("CI")
     }
 
     /// `   Compiling kernels/gather.cu`, as cargo sets it.
-    pub fn status(&self, verb: &str, text: impl std::fmt::Display) {
+    pub(crate) fn status(&self, verb: &str, text: impl std::fmt::Display) {
         if !self.quiet {
             self.line(verb, AnsiColor::Green, text);
         }
     }
 
     /// A status that calls for attention.
-    pub fn warn(&self, text: impl std::fmt::Display) {
+    pub(crate) fn warn(&self, text: impl std::fmt::Display) {
         if !self.quiet {
             self.prefixed("warning", AnsiColor::Yellow, text);
         }
     }
 
     /// An error that no source line caused.
-    pub fn error(&self, text: impl std::fmt::Display) {
+    pub(crate) fn error(&self, text: impl std::fmt::Display) {
         self.prefixed("error", AnsiColor::Red, text);
     }
 
     /// A text on standard error, as it is.
-    pub fn say(&self, text: impl std::fmt::Display) {
+    pub(crate) fn say(&self, text: impl std::fmt::Display) {
         self.to_stderr(|stream| writeln!(stream, "{text}"));
     }
 
     /// Findings, in the form that was asked for; JSON goes to standard output.
-    pub fn findings(&self, package: &Package, root: &Path, findings: &[Diagnostic]) {
+    pub(crate) fn findings(&self, package: &Package, root: &Path, findings: &[Diagnostic]) {
         let mut render = Render::new(root, true);
         for finding in findings {
             if self.quiet && finding.level != Level::Error && !self.is_json() {
@@ -111,14 +105,14 @@ impl Shell {
     }
 
     /// One JSON object on a line of standard output.
-    pub fn json(&self, message: &impl Serialize) {
+    pub(crate) fn json(&self, message: &impl Serialize) {
         if let Ok(line) = serde_json::to_string(message) {
             self.data(line);
         }
     }
 
     /// Requested data on standard output.
-    pub fn data(&self, text: impl std::fmt::Display) {
+    pub(crate) fn data(&self, text: impl std::fmt::Display) {
         if self.closed.load(Ordering::Relaxed) {
             return;
         }

@@ -125,7 +125,7 @@ fn gpu_an_assert_is_a_check() {
     let (payload, y) = unsafe { kernels.asserts(stream, block(4), &x, y) }.unwrap();
     let failed = failed(&payload);
     assert_eq!(
-        (&*failed.condition, failed.thread[0], failed.failed_threads),
+        (failed.condition, failed.thread[0], failed.failed_threads),
         ("x[i] > 0", 2, 2)
     );
     assert_eq!(failed.category, Category::Assert);

@@ -237,7 +237,7 @@ fn gpu_void_takes_any_buffer_and_views_keep_their_place() {
     let mut to = stream.alloc_zeros::<f32>(4).unwrap();
     // SAFETY: four bytes from the third element on, into the second.
     let launched =
-        unsafe { kernels.copy_bytes(stream, one(), &from.slice(2..), to.slice_mut(1..), 4) };
+        unsafe { kernels.copy_bytes(stream, one(), from.slice(2..), to.slice_mut(1..), 4) };
     drop(launched.unwrap());
     let expected = f32::from_bits(u32::from(3_u16) | u32::from(4_u16) << 16);
     assert_eq!(stream.clone_dtoh(&to).unwrap(), [0.0, expected, 0.0, 0.0]);

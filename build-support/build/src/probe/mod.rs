@@ -63,7 +63,7 @@ impl Probe {
     }
 
     /// Asks for nothing.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self::of(Vec::new())
     }
 

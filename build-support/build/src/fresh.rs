@@ -3,8 +3,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::digest::Digest;
 use crate::make::Plan;
+use crate::recipe::RECIPE;
 use crate::report::Report;
-use crate::store::{RECIPE, to_json};
+use crate::store::to_json;
 use crate::unit::Shop;
 
 /// The last report, if everything that went into it is as it was.

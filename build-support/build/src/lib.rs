@@ -30,6 +30,7 @@ pub mod pipeline;
 pub mod pool;
 mod probe;
 pub mod progress;
+mod recipe;
 pub mod render;
 pub mod report;
 pub mod run;

@@ -23,9 +23,6 @@ use crate::fs::{self, FsError};
 use crate::kernel::Signatures;
 use crate::site::SiteRecord;
 
-/// Goes into every key: a change in what gpuk makes of the same PTX must not meet old entries.
-pub(crate) const RECIPE: &str = concat!("gpuk ", env!("CARGO_PKG_VERSION"), " recipe 1");
-
 /// A compiled unit without its images.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct UnitRecord {

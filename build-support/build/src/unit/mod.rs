@@ -24,8 +24,9 @@ use crate::discover::{KernelSource, Language};
 use crate::fs::FsError;
 use crate::package::Package;
 use crate::progress::Progress;
+use crate::recipe::RECIPE;
 use crate::run::ToolError;
-use crate::store::{RECIPE, Store, Trace, Unit};
+use crate::store::{Store, Trace, Unit};
 use crate::toolchain::recipe::RecipeError;
 use crate::tools::Tools;
 

@@ -163,12 +163,15 @@ unsafe impl Sync for Event {}
 impl Event {
     /// Records the stream's work so far. The stream's context is current.
     pub(crate) fn record(stream: &CudaStream) -> Result<Self, DriverError> {
-        let event = Self(result::event::create(
-            CUevent_flags::CU_EVENT_DISABLE_TIMING,
-        )?);
+        let event = result::event::create(CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        Self(event).record_again(stream)
+    }
+
+    /// As [`record`](Self::record), with an event that is done: making one costs more than recording it.
+    pub(crate) fn record_again(self, stream: &CudaStream) -> Result<Self, DriverError> {
         // SAFETY: both exist.
-        unsafe { result::event::record(event.0, stream.cu_stream()) }?;
-        Ok(event)
+        unsafe { result::event::record(self.0, stream.cu_stream()) }?;
+        Ok(self)
     }
 
     pub(crate) fn is_done(&self) -> Result<bool, DriverError> {

@@ -130,7 +130,7 @@ impl Function {
         if launch.shared > self.shared.load(Ordering::Relaxed) {
             self.raise_shared().map_err(driver)?;
         }
-        let captured = call::is_capturing(stream);
+        let captured = self.pool.is_some() && call::is_capturing(stream);
         let slot = match &self.pool {
             Some(pool) => Some((pool, pool.take().map_err(driver)?)),
             None => None,

@@ -38,6 +38,8 @@ struct Slots {
     free: Vec<Slot>,
     retired: Vec<Retired>,
     batches: Vec<Batch>,
+    /// Events of batches that are done.
+    events: Vec<Event>,
     /// Those that never come back: a graph may be launched at any time, and of a lost context nothing is known.
     kept: Vec<(Launched, Of)>,
     chunks: Vec<Chunk>,
@@ -308,7 +310,11 @@ impl Slots {
         let due: Vec<_> = self.retired.extract_if(.., is_due).collect();
         for Retired { stream, launches } in due {
             let id = call::stream_id(&stream);
-            match Event::record(&stream) {
+            let done = match self.events.pop() {
+                Some(event) => event.record_again(&stream),
+                None => Event::record(&stream),
+            };
+            match done {
                 Ok(done) => self.batches.push(Batch {
                     done,
                     stream: id,
@@ -329,7 +335,10 @@ impl Slots {
                 Ok(false)
             };
             match asked {
-                Ok(true) => self.sort_out(batch.launches, batch.stream, &mut failed),
+                Ok(true) => {
+                    self.sort_out(batch.launches, batch.stream, &mut failed);
+                    self.events.push(batch.done);
+                }
                 Ok(false) => {
                     waiting += 1;
                     self.batches.push(batch);

@@ -1,5 +1,7 @@
 //! What a launch costs the host: cudarc's builder beside the wrappers, in one run on a device.
 //!
+//! Criterion measures one after the other; the paired rounds at the end take turns.
+//!
 //! Each sample launches in rounds of 200 and waits between the rounds, outside the measured time, so that the
 //! queue never fills.
 
@@ -29,6 +31,19 @@ fn rounds(stream: &CudaStream, launches: u64, mut launch: impl FnMut()) -> Durat
     time
 }
 
+/// The median of the second's time over the first's, in rounds that take turns: what the machine does besides
+/// falls on both.
+fn paired(stream: &CudaStream, mut first: impl FnMut(), mut second: impl FnMut()) -> f64 {
+    let mut ratios: Vec<_> = (0..500)
+        .map(|_| {
+            let first = rounds(stream, ROUND, &mut first);
+            rounds(stream, ROUND, &mut second).as_secs_f64() / first.as_secs_f64()
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
 fn launches(criterion: &mut Criterion) {
     let context = gpuk::device(0).expect("a device");
     let kernels = Kernels::load(&context).expect("the kernels load");
@@ -48,6 +63,7 @@ fn launches(criterion: &mut Criterion) {
     for (name, stream) in &streams {
         let src = stream.alloc_zeros::<f32>(32).expect("memory");
         let mut dst = stream.alloc_zeros::<f32>(32).expect("memory");
+        let mut other = stream.alloc_zeros::<f32>(32).expect("memory");
         let config = LaunchConfig {
             grid_dim: (1, 1, 1),
             block_dim: (32, 1, 1),
@@ -92,6 +108,26 @@ fn launches(criterion: &mut Criterion) {
             });
         });
         group.finish();
+        let ratio = paired(
+            stream,
+            || {
+                let n = 32_i32;
+                let mut builder = stream.launch_builder(function);
+                builder.arg(&src).arg(&mut dst).arg(&n);
+                // SAFETY: both buffers have 32 elements.
+                unsafe { builder.launch(config) }.expect("launched");
+            },
+            || {
+                // SAFETY: both buffers have 32 elements.
+                drop(
+                    unsafe { kernels.checked(stream, launch, &src, &mut other, 32) }
+                        .expect("launched"),
+                );
+            },
+        );
+        println!(
+            "launch, {name}: checked wrapper / cudarc's builder, median of paired rounds: {ratio:.3}\n"
+        );
     }
 }
 

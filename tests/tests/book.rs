@@ -417,6 +417,8 @@ fn the_configurations_in_the_book_are_accepted() {
             } else {
                 "[workspace]\n"
             };
+            // The book's reader has a checkout beside the project.
+            let block = block.replace("../gpuk", &workspace_root().to_string_lossy());
             let project =
                 Project::new("p", GPUK).file("Cargo.toml", &format!("{package}{workspace}{block}"));
             let output = project.gpuk(&["check"]);

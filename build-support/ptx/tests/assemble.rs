@@ -57,7 +57,7 @@ fn archs(module: &Module) -> Vec<&str> {
 
 #[test]
 #[ignore = "needs ptxas"]
-fn functionalized_modules_assemble() {
+fn nvcc_functionalized_modules_assemble() {
     for (name, text) in corpus::ALL {
         let module = Module::parse(text).unwrap();
         let done = functionalize(&module, &Options { asserts: true }).unwrap();

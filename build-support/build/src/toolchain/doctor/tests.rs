@@ -74,7 +74,7 @@ fn nvcc_is_reported_with_all_its_parts() {
             .found
     };
     assert!(
-        line("nvcc").contains("(CUDA_HOME)") && line("architectures").contains("80"),
+        line("nvcc").contains("bin/nvcc") && line("architectures").contains("80"),
         "{report}"
     );
 }

@@ -90,7 +90,8 @@ fn toolkit(project: &Project) -> PathBuf {
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_only_what_depends_on_a_change_is_compiled() {
-    let counted = Counted::new();
+    let mut counted = Counted::new();
+    counted.project = counted.project.config("include = ['include']");
     let Counted { project, .. } = &counted;
     let (nothing, fresh) = ((0, false), |(compiled, _): (usize, bool)| compiled);
     assert_eq!(fresh(counted.build(&[])), 2, "cold");
@@ -108,6 +109,14 @@ fn nvcc_only_what_depends_on_a_change_is_compiled() {
     assert_eq!(fresh(counted.build(&[])), 1, "a header of a header");
     project.write("kernels/deep.cuh", "#define DEEP 1\n");
     assert_eq!(counted.build(&[]).0, 0, "switched back: from the store");
+    project.write("kernels/a.cuh", "#include \"far.cuh\"\n#define A FAR\n");
+    project.write("include/far.cuh", "#define FAR 4\n");
+    assert_eq!(fresh(counted.build(&[])), 1, "a header from another folder");
+    project.write("kernels/far.cuh", "#define FAR 5\n");
+    assert_eq!(fresh(counted.build(&[])), 1, "a nearer header");
+    std::fs::remove_file(project.root().join("kernels/far.cuh")).unwrap();
+    assert_eq!(counted.build(&[]).0, 0, "taken away again");
+    project.write("kernels/a.cuh", "#include \"deep.cuh\"\n#define A DEEP\n");
     project.write(
         "kernels/b.cu",
         "/// Sets two.\nextern \"C\" __global__ void b(float *y) { y[0] = 2; }\n",

@@ -86,12 +86,41 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     assert_ne!(bindings(), first, "a header's edit makes another image");
     assert_eq!(units(), count + 1, "of one source alone");
 
+    let told = std::fs::read_to_string(out.parent().unwrap().with_file_name("output")).unwrap();
+    assert!(
+        !told.contains(&*out.to_string_lossy()),
+        "what the script wrote is newer than its run\n{told}"
+    );
+
     project.write(
         "kernels/new.cu",
         "extern \"C\" __global__ void fresh(int *data) { data[0] = 1; }\n",
     );
     let _ = check(&project).ok();
     assert!(bindings().contains("pub mod new"), "a new source is seen");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_an_edit_of_the_workspaces_configuration_is_seen() {
+    let project = package("member");
+    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
+    for file in ["build.rs", "src/lib.rs", "kernels/other.cu"] {
+        let text = std::fs::read_to_string(project.root().join(file)).unwrap();
+        project.write(format!("member/{file}"), &text);
+    }
+    project.write("member/Cargo.toml", &manifest.replace("[workspace]\n", ""));
+    let workspace = |arch| {
+        format!(
+            "[workspace]\nmembers = [\"member\"]\nresolver = \"3\"\n[workspace.metadata.gpuk]\narchs = [\"{arch}\"]\n"
+        )
+    };
+    for arch in ["80", "90"] {
+        project.write("Cargo.toml", &workspace(arch));
+        let _ = check(&project).ok();
+        let bindings = std::fs::read_to_string(out(&project).join("kernels.rs")).unwrap();
+        assert!(bindings.contains(&format!("sm_{arch}")), "{bindings}");
+    }
 }
 
 #[test]

@@ -86,7 +86,11 @@ impl Build {
         let env = Env::of_process();
         let mut directives = Directives::default();
         let outcome = Script::new(&env).and_then(|script| {
-            let result = self.build(&script, &env, &tokens);
+            let mut manifests = vec![script.manifest.clone()];
+            let result = self.build(&script, &env, &tokens, &mut manifests);
+            manifests
+                .iter()
+                .for_each(|path| directives.rerun_if_changed(path));
             script.tell(&result, &mut directives)
         });
         for variable in env.read() {
@@ -106,10 +110,18 @@ impl Build {
     /// See [`ScriptError`].
     pub fn try_run(self) -> Result<Built, ScriptError> {
         let env = Env::of_process();
-        self.build(&Script::new(&env)?, &env, &Tokens::of_machine())
+        let tokens = Tokens::of_machine();
+        self.build(&Script::new(&env)?, &env, &tokens, &mut Vec::new())
     }
 
-    fn build(self, script: &Script, env: &Env, tokens: &Tokens) -> Result<Built, ScriptError> {
+    /// Says in `manifests` what the configuration was read from.
+    fn build(
+        self,
+        script: &Script,
+        env: &Env,
+        tokens: &Tokens,
+        manifests: &mut Vec<PathBuf>,
+    ) -> Result<Built, ScriptError> {
         let mut findings = Vec::new();
         let Script {
             manifest,
@@ -117,6 +129,7 @@ impl Build {
             debug_assertions,
         } = script;
         let mut package = Package::read(manifest, out.clone(), *debug_assertions, &mut findings)?;
+        manifests.clone_from(&package.manifests);
         let archs = match env.get("GPUK_ARCHS") {
             Some(list) => list
                 .to_string_lossy()
@@ -161,7 +174,6 @@ impl Script {
         directives: &mut Directives,
     ) -> Result<(), ScriptError> {
         let root = self.manifest.parent().unwrap_or(Path::new(""));
-        directives.rerun_if_changed(&self.manifest);
         directives.outcome(result.is_err());
         let (findings, files, folders): (&[_], &[_], &[_]) = match result {
             Ok(Built { report, .. }) => (&report.findings, &report.files, &report.folders),
@@ -170,8 +182,10 @@ impl Script {
             }
             Err(_) => (&[], &[], &[]),
         };
-        for path in files.iter().chain(folders) {
-            directives.rerun_if_changed(&root.join(path));
+        let paths = files.iter().chain(folders).map(|path| root.join(path));
+        // What this script itself wrote is newer than cargo's record of its run: it would run once more.
+        for path in paths.filter(|path| !path.starts_with(&self.out)) {
+            directives.rerun_if_changed(&path);
         }
         findings
             .iter()

@@ -19,19 +19,24 @@ mod tests {
 
     use crate::digest::Digest;
 
-    /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures.
-    const CODE: [&str; 11] = [
+    /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
+    /// what is generated from it.
+    const CODE: [&str; 15] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
         "src/check",
         "src/ctype",
+        "src/generate",
+        "src/join.rs",
         "src/kernel.rs",
+        "src/message.rs",
         "src/probe",
         "src/signature",
         "src/site.rs",
         "src/source",
         "src/unit",
+        "src/wrap.rs",
     ];
 
     #[test]

@@ -47,6 +47,9 @@ pub(crate) struct UnitRecord {
 pub(crate) struct Trace {
     /// Every file read, the source among them; the toolkit's own are left to its identity.
     pub(crate) files: Vec<(PathBuf, Digest)>,
+    /// Where a new file would be included instead of one of these.
+    #[serde(default)]
+    pub(crate) absent: Vec<PathBuf>,
     /// The unit.
     pub(crate) key: Digest,
     /// How long the unit took to compile, in milliseconds: the longest starts first.
@@ -57,12 +60,12 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Whether every file is still what it was.
+    /// Whether every file is still what it was, and none is in the way of another.
     pub(crate) fn holds(&self, root: &Path, digests: &FileDigests) -> bool {
         let same = |(path, digest): &(PathBuf, Digest)| {
             digests.of(&root.join(path)).as_ref() == Some(digest)
         };
-        self.files.iter().all(same)
+        self.files.iter().all(same) && !self.absent.iter().any(|path| root.join(path).exists())
     }
 }
 
@@ -228,6 +231,7 @@ mod tests {
         std::fs::write(&header, "one").unwrap();
         let trace = Trace {
             files: vec![(PathBuf::from("h.cuh"), Digest::of(b"one"))],
+            absent: vec![PathBuf::from("nearer/h.cuh")],
             key: Digest::of(b"k"),
             took_ms: 5,
             fragment: false,
@@ -235,6 +239,12 @@ mod tests {
         let input = Digest::of(b"input");
         store.keep_trace(&input, &trace).unwrap();
         let trace = store.trace(&input).unwrap();
+        assert!(trace.holds(folder.path(), &FileDigests::default()));
+        let nearer = folder.path().join("nearer");
+        std::fs::create_dir(&nearer).unwrap();
+        std::fs::write(nearer.join("h.cuh"), "one").unwrap();
+        assert!(!trace.holds(folder.path(), &FileDigests::default()));
+        std::fs::remove_dir_all(nearer).unwrap();
         assert!(trace.holds(folder.path(), &FileDigests::default()));
         std::fs::write(&header, "two").unwrap();
         assert!(!trace.holds(folder.path(), &FileDigests::default()));

@@ -61,6 +61,9 @@ impl Manifest {
             let document = parse(&text, &workspace)?;
             if let Some(metadata) = table(&document, &["workspace", "metadata", "gpuk"]) {
                 Reader::new(&workspace, &text, findings).table(metadata, &mut config);
+                // Not every package of a workspace has what a pattern for all of them names.
+                let patterns = config.kernels.iter_mut();
+                patterns.for_each(|pattern| pattern.written = false);
             }
             if workspace != path {
                 read.push(workspace);

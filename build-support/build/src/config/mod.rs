@@ -74,6 +74,11 @@ impl Config {
     /// # Errors
     /// One is no architecture.
     pub fn set_archs(&mut self, archs: &[String]) -> Result<(), String> {
+        // As an empty variable counts as not set.
+        let archs: Vec<_> = archs
+            .iter()
+            .filter(|arch| !arch.trim().is_empty())
+            .collect();
         if archs.is_empty() {
             return Ok(());
         }
@@ -81,7 +86,7 @@ impl Config {
             arch.parse()
                 .map_err(|expected| format!("`{arch}` is not {expected}"))
         };
-        self.archs = archs.iter().map(read).collect::<Result<_, String>>()?;
+        self.archs = archs.into_iter().map(read).collect::<Result<_, String>>()?;
         self.archs.sort();
         self.archs.dedup();
         Ok(())

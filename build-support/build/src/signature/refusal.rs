@@ -125,6 +125,9 @@ fn instead_of_reference(ty: &CType, name: &str) -> String {
     let CType::Reference(to) = ty else {
         return "pass it by value or by pointer".to_owned();
     };
+    if matches!(**to, CType::Array(..) | CType::Function(..)) {
+        return "pass a pointer to device memory, or a struct of plain fields by value".to_owned();
+    }
     let mut value = (**to).clone();
     if let CType::Named(_, qualifiers) = &mut value {
         *qualifiers = Default::default();

@@ -41,7 +41,7 @@ pub(super) fn compile(
     preprocessed: Preprocessed,
 ) -> Result<Compiled, UnitError> {
     let Some(declarations) = preprocessed.declarations else {
-        let module = parse(preprocessed.text, &job.source.path)?;
+        let module = parse(&preprocessed.text, &job.source.path)?;
         return Ok(Compiled {
             module,
             asked: None,
@@ -55,8 +55,8 @@ pub(super) fn compile(
     let mut attempts = 0;
     loop {
         let mut probed = preprocessed.text.clone();
-        probed.push_str(probe.text());
-        fs::write_private(&text, probed.as_bytes())?;
+        probed.extend_from_slice(probe.text().as_bytes());
+        fs::write_private(&text, &probed)?;
         let output = command.output()?;
         let failed = !output.status.success();
         let said = format!(
@@ -67,7 +67,7 @@ pub(super) fn compile(
         let findings = message::findings(&said, failed).into_iter();
         let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
-            let module = parse(fs::read_to_string(&ptx)?, &job.source.path)?;
+            let module = parse(&fs::read(&ptx)?, &job.source.path)?;
             let asked = Some(Asked {
                 declarations,
                 probe,
@@ -97,6 +97,8 @@ fn is_of_probe(finding: &Diagnostic) -> bool {
         .is_some_and(|label| label.place.file == Path::new(probe::FILE))
 }
 
-fn parse(text: String, source: &Path) -> Result<Module, UnitError> {
-    Module::parse(text).map_err(|error| UnitError::unreadable(source, &error))
+/// PTX is ASCII but for names of files and comments.
+fn parse(text: &[u8], source: &Path) -> Result<Module, UnitError> {
+    Module::parse(String::from_utf8_lossy(text).into_owned())
+        .map_err(|error| UnitError::unreadable(source, &error))
 }

@@ -10,6 +10,7 @@ mod assemble;
 mod checked;
 mod compile;
 mod preprocess;
+mod shadow;
 mod sign;
 
 use std::path::{Path, PathBuf};
@@ -137,6 +138,7 @@ impl<'a> Job<'a> {
         let made = made?;
         let trace = Trace {
             files: self.digests(shop, &made.files),
+            absent: shadow::places(shop, &made.files),
             key: made.unit.key.clone(),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             fragment: false,
@@ -162,6 +164,7 @@ impl<'a> Job<'a> {
     pub(crate) fn keep_fragment(&self, shop: &Shop<'_>, read: &[PathBuf]) -> Result<(), FsError> {
         let trace = Trace {
             files: self.digests(shop, read),
+            absent: shadow::places(shop, read),
             key: Digest::of(b"fragment"),
             took_ms: 0,
             fragment: true,

@@ -10,8 +10,8 @@ use crate::source::Declarations;
 
 /// A source with everything it includes.
 pub(super) struct Preprocessed {
-    /// The text.
-    pub(super) text: String,
+    /// The text, in whatever encoding its source is.
+    pub(super) text: Vec<u8>,
     /// The kernels and types in it; none for PTX, which says all by itself.
     pub(super) declarations: Option<Declarations>,
     /// Every file read, relative to the package where it lies below it; the toolkit's own left out.
@@ -21,7 +21,7 @@ pub(super) struct Preprocessed {
 impl Preprocessed {
     /// What the unit is made of: this text and all that `input` stands for.
     pub(super) fn key(&self, input: &Digest) -> Digest {
-        Digest::of_parts([input.as_str().as_bytes(), self.text.as_bytes()])
+        Digest::of_parts([input.as_str().as_bytes(), &self.text])
     }
 }
 
@@ -37,8 +37,8 @@ pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed,
             UnitError::findings(findings).having_read(std::slice::from_ref(&job.source.path))
         );
     }
-    let text = String::from_utf8_lossy(&fs::read(&out)?).into_owned();
-    let declarations = Declarations::read(&text);
+    let text = fs::read(&out)?;
+    let declarations = Declarations::read(&String::from_utf8_lossy(&text));
     let ours = |path: &&PathBuf| !shop.tools.is_own_header(path);
     let files = declarations.files.iter().filter(ours);
     let files = files
@@ -53,9 +53,8 @@ pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed,
 
 /// Takes a PTX source as it is.
 pub(super) fn take(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, UnitError> {
-    let text = fs::read(&shop.package.root.join(&job.source.path))?;
     Ok(Preprocessed {
-        text: String::from_utf8_lossy(&text).into_owned(),
+        text: fs::read(&shop.package.root.join(&job.source.path))?,
         declarations: None,
         files: vec![job.source.path.clone()],
     })

@@ -55,6 +55,22 @@ pub enum Command {
     Toolchain(Toolchain),
 }
 
+impl Command {
+    /// What the command shows.
+    pub(crate) fn display(&self) -> &Display {
+        match self {
+            Self::Build(work) | Self::Check(work) | Self::List(work) => &work.display,
+            Self::Run(run) => &run.work.display,
+            Self::Doctor(display)
+            | Self::Toolchain(
+                Toolchain::Install { display, .. }
+                | Toolchain::List { display }
+                | Toolchain::Remove { display, .. },
+            ) => display,
+        }
+    }
+}
+
 /// Selection, configuration and output of the commands that read a workspace.
 #[derive(Debug, Args)]
 pub struct Work {
@@ -149,11 +165,11 @@ pub struct Display {
     /// Form of the messages; JSON goes to standard output, one object a line
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub message_format: MessageFormat,
-    /// Show nothing but errors
-    #[arg(short, long, env = "CARGO_TERM_QUIET", conflicts_with = "verbose")]
+    /// Show nothing but errors [env: `CARGO_TERM_QUIET`]
+    #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more
-    #[arg(short, long, env = "CARGO_TERM_VERBOSE")]
+    /// Say more [env: `CARGO_TERM_VERBOSE`]
+    #[arg(short, long)]
     pub verbose: bool,
     /// When to colour
     #[arg(

@@ -1,5 +1,6 @@
 //! The JSON messages: cargo's envelope for findings, one struct for each of our own, told by `reason`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use cargo_metadata::{Package, PackageId};
@@ -148,7 +149,7 @@ fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
     let start = label
         .place
         .column
-        .map_or(0, |column| column as usize - 1)
+        .map_or(0, |column| (column as usize).saturating_sub(1))
         .min(line.len());
     Span {
         file_name: path.to_string_lossy().into_owned(),
@@ -179,7 +180,7 @@ pub(crate) struct KernelMessage<'a> {
     /// Whose.
     pub package_id: &'a PackageId,
     /// The source, relative to the package's folder.
-    pub source: &'a Path,
+    pub source: Cow<'a, str>,
     /// The module of the wrapper.
     pub module: &'a str,
     /// The wrapper's signature.
@@ -200,7 +201,7 @@ pub(crate) struct ArtifactMessage<'a> {
     /// Whose.
     pub package_id: &'a PackageId,
     /// Where.
-    pub path: &'a Path,
+    pub path: Cow<'a, str>,
     /// Whether nothing had to be done.
     pub fresh: bool,
 }

@@ -1,6 +1,6 @@
 //! The workspace as cargo sees it, and the packages that were selected.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use gpuk_build::config::Pattern;
@@ -21,6 +21,9 @@ pub(crate) enum WorkspaceError {
     /// Cargo's own words.
     #[error("`cargo metadata` failed\n{0}")]
     Metadata(#[from] cargo_metadata::Error),
+    /// `--target-dir` cannot be made absolute.
+    #[error("`--target-dir`: {0}")]
+    TargetDir(std::io::Error),
     /// `-p` or `--exclude` names nobody.
     #[error("no package of the workspace matches `{spec}`{}", hint(.members))]
     NoSuchPackage {
@@ -68,7 +71,8 @@ impl Workspace {
             .exec()?;
         let selected = select(&metadata, selection)?;
         let target = match &compilation.target_dir {
-            Some(target) => target.clone(),
+            // Compilers run in the packages' folders.
+            Some(target) => std::path::absolute(target).map_err(WorkspaceError::TargetDir)?,
             None => metadata.target_directory.clone().into_std_path_buf(),
         };
         Ok(Self {
@@ -89,12 +93,6 @@ impl Workspace {
     #[must_use]
     pub(crate) fn out(&self, package: &Package) -> PathBuf {
         self.target.join("gpuk").join(package.name.as_str())
-    }
-
-    /// The workspace's folder.
-    #[must_use]
-    pub(crate) fn root(&self) -> &Path {
-        self.metadata.workspace_root.as_std_path()
     }
 }
 

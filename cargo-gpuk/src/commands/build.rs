@@ -77,7 +77,7 @@ fn said(done: &Done<'_>, shell: &Shell, depth: Depth) -> Summary {
                 shell.json(&ArtifactMessage {
                     reason: "gpuk-artifact",
                     package_id: &member.id,
-                    path: &path,
+                    path: path.to_string_lossy(),
                     fresh: built.fresh,
                 });
             }

@@ -44,7 +44,8 @@ fn message<'a>(
     KernelMessage {
         reason: "gpuk-kernel",
         package_id: &done.member.id,
-        source: &module.source,
+        // JSON has no other text than Unicode.
+        source: module.source.to_string_lossy(),
         module: &module.module,
         signature: &report.signature,
         kernel: &report.kernel,

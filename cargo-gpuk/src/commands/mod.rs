@@ -13,12 +13,14 @@ use crate::ui::Shell;
 
 /// Runs a command to its end.
 pub(crate) fn run(command: Command) -> Exit {
-    match command {
-        Command::Build(work) => build::build(&work, &Shell::new(&work.display)),
-        Command::Check(work) => build::check(&work, &Shell::new(&work.display)),
-        Command::List(work) => list::list(&work, &Shell::new(&work.display)),
-        Command::Run(run) => run::run(&run, &Shell::new(&run.work.display)),
-        Command::Doctor(display) => doctor::doctor(&Shell::new(&display)),
-        Command::Toolchain(command) => toolchain::toolchain(&command),
-    }
+    let shell = Shell::new(command.display());
+    let exit = match &command {
+        Command::Build(work) => build::build(work, &shell),
+        Command::Check(work) => build::check(work, &shell),
+        Command::List(work) => list::list(work, &shell),
+        Command::Run(run) => run::run(run, &shell),
+        Command::Doctor(_) => doctor::doctor(&shell),
+        Command::Toolchain(command) => toolchain::toolchain(command, &shell),
+    };
+    shell.end(exit)
 }

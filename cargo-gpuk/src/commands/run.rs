@@ -12,7 +12,6 @@ use super::{kernels, list};
 use crate::cli::Run;
 use crate::exit::Exit;
 use crate::ui::Shell;
-use crate::workspace::Workspace;
 
 /// Builds kernels and program, lists what was generated, and runs the program.
 pub(super) fn run(run: &Run, shell: &Shell) -> Exit {
@@ -35,10 +34,15 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
     let workspace = kernels::workspace(&run.work, shell)?;
     let done = kernels::build(&workspace, &run.work, shell, Depth::Check)?;
     list::print(&done, shell);
+    kernels::finished(shell, Exit::Success);
 
     let cargo = env.path("CARGO").unwrap_or_else(|| PathBuf::from("cargo"));
     let mut command = ToolCommand::new(cargo).args(["run"]);
-    command.args.extend(flags(run, &workspace));
+    command.args.extend(flags(run));
+    if !run.work.compilation.arch.is_empty() {
+        // The program's build script reads no flags of ours.
+        command = command.env("GPUK_ARCHS", run.work.compilation.arch.join(","));
+    }
     if !has_device(&env) {
         command.args[0] = "build".into();
         status(command, shell)?;
@@ -56,14 +60,13 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
     status(command, shell)
 }
 
-fn flags(run: &Run, workspace: &Workspace) -> Vec<std::ffi::OsString> {
+fn flags(run: &Run) -> Vec<std::ffi::OsString> {
     let mut flags = Vec::new();
     let mut pair =
         |flag: &str, value: &std::ffi::OsStr| flags.extend([flag.into(), value.to_owned()]);
-    pair(
-        "--manifest-path",
-        workspace.root().join("Cargo.toml").as_os_str(),
-    );
+    if let Some(path) = &run.work.selection.manifest_path {
+        pair("--manifest-path", path.as_os_str());
+    }
     for package in &run.work.selection.package {
         pair("--package", package.as_ref());
     }
@@ -73,6 +76,9 @@ fn flags(run: &Run, workspace: &Workspace) -> Vec<std::ffi::OsString> {
         }
     }
     let compilation = &run.work.compilation;
+    if let Some(jobs) = compilation.jobs {
+        pair("--jobs", jobs.to_string().as_ref());
+    }
     if let Some(folder) = &compilation.target_dir {
         pair("--target-dir", folder.as_os_str());
     }

@@ -10,12 +10,12 @@ use crate::exit::Exit;
 use crate::ui::Shell;
 
 /// Runs one of the three.
-pub(super) fn toolchain(command: &Toolchain) -> Exit {
+pub(super) fn toolchain(command: &Toolchain, shell: &Shell) -> Exit {
     let env = Env::of_process();
     match command {
-        Toolchain::Install { version, display } => install(version, &env, &Shell::new(display)),
-        Toolchain::List { display } => list(&env, &Shell::new(display)),
-        Toolchain::Remove { version, display } => remove(version, &env, &Shell::new(display)),
+        Toolchain::Install { version, .. } => install(version, &env, shell),
+        Toolchain::List { .. } => list(&env, shell),
+        Toolchain::Remove { version, .. } => remove(version, &env, shell),
     }
 }
 

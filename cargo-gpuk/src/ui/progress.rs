@@ -15,20 +15,20 @@ pub(crate) struct Bar<'s> {
     bar: ProgressBar,
     running: Mutex<BTreeSet<String>>,
     shell: &'s Shell,
+    drawn: bool,
 }
 
 impl<'s> Bar<'s> {
     /// By what the shell can show.
     #[must_use]
     pub(crate) fn new(shell: &'s Shell) -> Self {
-        let target = match shell.draws_progress() {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
+        // Drawn once there is something to do.
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = match shell.colours() {
+            true => "{prefix:>12.green.bold} [{bar:27}] {pos}/{len}: {wide_msg}",
+            false => "{prefix:>12} [{bar:27}] {pos}/{len}: {wide_msg}",
         };
-        let bar = ProgressBar::with_draw_target(Some(0), target);
-        if let Ok(style) = ProgressStyle::with_template(
-            "{prefix:>12.green.bold} [{bar:27}] {pos}/{len}: {wide_msg}",
-        ) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_prefix("Compiling");
@@ -36,6 +36,7 @@ impl<'s> Bar<'s> {
             bar,
             running: Mutex::default(),
             shell,
+            drawn: shell.draws_progress(),
         }
     }
 
@@ -57,7 +58,10 @@ impl Progress for Bar<'_> {
     fn planned(&self, units: usize) {
         self.bar.set_length(units as u64);
         self.bar.set_position(0);
-        self.bar.enable_steady_tick(Duration::from_millis(200));
+        if self.drawn && units > 0 {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
     }
 
     fn started(&self, unit: &str) {
@@ -71,7 +75,7 @@ impl Progress for Bar<'_> {
             running.remove(unit);
         });
         self.bar.inc(1);
-        if self.bar.is_hidden() {
+        if !self.drawn {
             let took = took.as_secs_f64();
             let verb = if well { "Compiled" } else { "Failed" };
             self.shell

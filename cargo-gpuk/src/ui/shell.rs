@@ -12,6 +12,7 @@ use gpuk_build::render::Render;
 use serde::Serialize;
 
 use crate::cli::{Color, Display, MessageFormat};
+use crate::exit::Exit;
 use crate::message::CompilerMessage;
 
 /// Where everything a command says goes.
@@ -22,6 +23,7 @@ pub(crate) struct Shell {
     verbose: bool,
     choice: ColorChoice,
     closed: AtomicBool,
+    lost: AtomicBool,
 }
 
 impl Shell {
@@ -30,14 +32,16 @@ impl Shell {
     pub(crate) fn new(display: &Display) -> Self {
         Self {
             format: display.message_format,
-            quiet: display.quiet,
-            verbose: display.verbose,
+            // A flag goes over the other's variable.
+            quiet: display.quiet || !display.verbose && is_true("CARGO_TERM_QUIET"),
+            verbose: display.verbose || !display.quiet && is_true("CARGO_TERM_VERBOSE"),
             choice: match display.color {
                 Color::Auto => ColorChoice::Auto,
                 Color::Always => ColorChoice::Always,
                 Color::Never => ColorChoice::Never,
             },
             closed: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
         }
     }
 
@@ -60,6 +64,16 @@ impl Shell {
         let plain = |name| std::env::var_os(name).is_some_and(|value| value != "false");
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         io::stderr().is_terminal() && !self.quiet && !self.is_json() && !dumb && !plain("CI")
+    }
+
+    /// Whether what is drawn may be coloured.
+    #[must_use]
+    pub(crate) fn colours(&self) -> bool {
+        let choice = match self.choice {
+            ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+            choice => choice,
+        };
+        choice != ColorChoice::Never
     }
 
     /// `   Compiling kernels/gather.cu`, as cargo sets it.
@@ -117,9 +131,22 @@ impl Shell {
             return;
         }
         let mut stream = AutoStream::new(io::stdout().lock(), self.choice);
-        // A reader that has seen enough (`| head`) is no error.
-        if writeln!(stream, "{text}").is_err() {
+        if let Err(error) = writeln!(stream, "{text}") {
             self.closed.store(true, Ordering::Relaxed);
+            // A reader that has seen enough (`| head`) is no error.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                self.lost.store(true, Ordering::Relaxed);
+                self.error(format_args!("could not write to standard output: {error}"));
+            }
+        }
+    }
+
+    /// How a command ends: not well if what it printed was lost.
+    #[must_use]
+    pub(crate) fn end(&self, exit: Exit) -> Exit {
+        match exit {
+            Exit::Success if self.lost.load(Ordering::Relaxed) => Exit::Internal,
+            exit => exit,
         }
     }
 
@@ -138,6 +165,10 @@ impl Shell {
         // Nobody is left to be told.
         let _ = write(&mut stream);
     }
+}
+
+fn is_true(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value == "true")
 }
 
 fn bold(colour: AnsiColor) -> Style {

@@ -40,6 +40,47 @@ fn no_compiler_says_what_was_searched_and_the_command_that_mends_it() {
 }
 
 #[test]
+#[ignore = "needs nvcc"]
+fn nvcc_what_is_missing_at_the_end_has_a_place() {
+    let project = Project::new("p", GPUK).file(
+        "kernels/open.cu",
+        "extern \"C\" __global__ void open(int *p) {\n    p[0] = 1;\n",
+    );
+    let output = project.gpuk(&["check", "--message-format", "short"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    let said = "kernels/open.cu:2: error: expected a \"}\"";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_fragment_of_a_source_that_fails_says_nothing_of_itself() {
+    let fragment = "__device__ int twice(int x) { return x * FACTOR; }\n";
+    let whole = |last: &str| {
+        format!(
+            "#define FACTOR 2\n#include \"part.cu\"\nextern \"C\" __global__ void whole(int *p) {{ p[0] = twice(p[0]); }}\n{last}\n"
+        )
+    };
+    let project = Project::new("p", GPUK)
+        .file("kernels/part.cu", fragment)
+        .file("kernels/whole.cu", &whole("int wrong = right;"));
+    let output = project.gpuk(&["check"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    assert!(output.stderr.contains("\"right\""), "{}", output.stderr);
+    assert!(!output.stderr.contains("\"FACTOR\""), "{}", output.stderr);
+
+    // Two that include each other both say what is wrong.
+    project.write(
+        "kernels/part.cu",
+        "#pragma once\n#include \"whole.cu\"\nint wrong = left;\n",
+    );
+    project.write("kernels/whole.cu", "#pragma once\n#include \"part.cu\"\n");
+    let output = project.gpuk(&["check"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    assert!(output.stderr.contains("\"left\""), "{}", output.stderr);
+}
+
+#[test]
 fn an_unknown_key_gets_its_place_and_the_nearest() {
     let project = Project::new("p", GPUK).config("arch = ['80']");
     insta::assert_snapshot!(project.gpuk(&["build"]).shown());

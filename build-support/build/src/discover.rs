@@ -1,6 +1,6 @@
 //! Finds the kernel sources of a package by its patterns.
 //!
-//! The result depends on the files alone: sorted, links not followed, `.gitignore` not asked. Folders of
+//! The result depends on the files alone: sorted, links to folders not followed, `.gitignore` not asked. Folders of
 //! other packages, hidden folders and cargo's own (`CACHEDIR.TAG`) are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,8 @@ pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sou
                 };
                 let path = base.join(below);
                 let shown = slashed(&path);
-                if !entry.file_type().is_file() || !pattern.matches(&shown) {
+                // A link to a file is one.
+                if !entry.path().is_file() || !pattern.matches(&shown) {
                     continue;
                 }
                 matched = true;
@@ -208,6 +209,18 @@ mod tests {
             found(root.path(), &[], &[]),
             (expected.map(String::from).to_vec(), 0)
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_a_file_is_a_source_and_one_to_a_folder_is_not() {
+        use std::os::unix::fs::symlink;
+        let root = tree(&["lib/a.cu", "kernels/b.cu"]);
+        symlink("../lib/a.cu", root.path().join("kernels/a.cu")).unwrap();
+        symlink("../lib", root.path().join("kernels/lib")).unwrap();
+        symlink("nowhere", root.path().join("kernels/c.cu")).unwrap();
+        let (names, _) = found(root.path(), &[], &[]);
+        assert_eq!(names, ["kernels/a.cu", "kernels/b.cu"]);
     }
 
     #[test]

@@ -147,13 +147,27 @@ impl<'p, 'a> Outcome<'p, 'a> {
         Ok(())
     }
 
-    /// Sources that others include.
+    /// Sources that others include. One that fails counts as including only if nobody includes it: of two that
+    /// include each other, one at least has to tell why it fails.
     fn included(&self) -> BTreeSet<PathBuf> {
-        let others = |(job, made): &(&Job<'_>, Made)| {
-            let others = made.files.iter().filter(|file| **file != job.source.path);
+        let others = |job: &Job<'_>, read: &[PathBuf]| {
+            let others = read.iter().filter(|file| **file != job.source.path);
             others.cloned().collect::<Vec<_>>()
         };
-        self.made.iter().flat_map(others).collect()
+        let made = self.made.iter();
+        let made: BTreeSet<_> = made
+            .flat_map(|(job, made)| others(job, &made.files))
+            .collect();
+        let failed = self.failed.iter();
+        let failed: Vec<_> = failed
+            .map(|(job, _, read)| (job, others(job, read)))
+            .collect();
+        let first = |path: &PathBuf| {
+            !made.contains(path) && failed.iter().all(|(_, read)| !read.contains(path))
+        };
+        let of_first = failed.iter().filter(|(job, _)| first(&job.source.path));
+        let of_first = of_first.flat_map(|(_, read)| read.clone());
+        of_first.chain(made.iter().cloned()).collect()
     }
 }
 

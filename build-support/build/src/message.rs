@@ -2,7 +2,8 @@
 //!
 //! EDG writes `file(line): error: text`, the preprocessor `file:line:column: error: text`, ptxas
 //! `ptxas file.ptx, line 12; error : text` or `ptxas error : text`. EDG's caret stands under expanded text
-//! (`__global__` is shown as an attribute), so only its line is kept.
+//! (`__global__` is shown as an attribute), so only its line is kept. What is missing at the end of a source
+//! has no place at all (`At end of source: error: text`); a note may say what it belongs to.
 
 use std::path::Path;
 
@@ -13,8 +14,16 @@ use crate::diagnostic::{Diagnostic, Label, Level, Place};
 pub(crate) fn findings(output: &str, failed: bool) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     for line in output.lines() {
-        if let Some(finding) = edg(line).or_else(|| gnu(line)).or_else(|| ptxas(line)) {
+        let finding = edg(line)
+            .or_else(|| at_end(line))
+            .or_else(|| gnu(line))
+            .or_else(|| ptxas(line));
+        if let Some(finding) = finding {
             findings.push(finding);
+        } else if let Some(finding) = findings.last_mut()
+            && let Some(label) = note(line)
+        {
+            finding.labels.push(label);
         } else if let Some(finding) = findings.last_mut()
             && let Some(note) = continuation(line)
         {
@@ -28,17 +37,55 @@ pub(crate) fn findings(output: &str, failed: bool) -> Vec<Diagnostic> {
     findings
 }
 
+/// Gives findings about the end of a source their place, and names the source in those without any.
+pub(crate) fn place(findings: &mut [Diagnostic], source: &Path, lines: impl Fn() -> u32) {
+    for finding in findings {
+        if finding.level == Level::Error && finding.labels.is_empty() {
+            finding.notes.push(format!("in `{}`", source.display()));
+        }
+        for label in &mut finding.labels {
+            if label.place.line == END {
+                label.place = Place::line(source, lines());
+            }
+        }
+    }
+}
+
+/// Stands for a source's last line, which messages do not tell.
+const END: u32 = 0;
+
 /// `kernels/a.cu(12): error: identifier "x" is undefined`, `… warning #177-D: …`.
 fn edg(line: &str) -> Option<Diagnostic> {
-    let open = line.match_indices('(').find_map(|(open, _)| {
-        let (number, rest) = line[open + 1..].split_once("): ")?;
-        Some((open, number.parse().ok()?, rest))
-    });
-    let (open, number, rest): (usize, u32, &str) = open?;
+    let (file, number, rest) = edg_place(line)?;
     let (level, text) = level(rest)?;
     let mut finding = Diagnostic::new(None, level, text);
-    finding.labels.push(label(&line[..open], number, None));
+    finding.labels.push(label(file, number, None));
     Some(finding)
+}
+
+fn edg_place(line: &str) -> Option<(&str, u32, &str)> {
+    line.match_indices('(').find_map(|(open, _)| {
+        let (number, rest) = line[open + 1..].split_once("): ")?;
+        Some((&line[..open], number.parse().ok()?, rest))
+    })
+}
+
+/// `At end of source: error: expected a "}"`.
+fn at_end(line: &str) -> Option<Diagnostic> {
+    let (level, text) = level(line.strip_prefix("At end of source: ")?)?;
+    let mut finding = Diagnostic::new(None, level, text);
+    finding.labels.push(label("", END, None));
+    Some(finding)
+}
+
+/// `kernels/a.cu(2): note #3196-D: to match this "{"`, below a message.
+fn note(line: &str) -> Option<Label> {
+    let (file, number, rest) = edg_place(line)?;
+    let (_, text) = rest.strip_prefix("note #")?.split_once(": ")?;
+    Some(Label {
+        text: text.trim().to_owned(),
+        ..label(file, number, None)
+    })
 }
 
 /// `kernels/a.cu:3:10: fatal error: no.cuh: No such file or directory`.
@@ -180,6 +227,26 @@ ptxas info    : Used 12 registers";
             "error: Unresolved extern function '_Z6helperf'",
         ]
         "#);
+    }
+
+    #[test]
+    fn the_end_of_a_source_is_a_place() {
+        let output = "At end of source: error: expected a \"}\"\nkernels/k.cu(2): note #3196-D: to match this \"{\"\n  namespace a {\n              ^\n";
+        let mut found = findings(output, true);
+        place(&mut found, Path::new("kernels/k.cu"), || 9);
+        let labels = found[0].labels.iter();
+        let labels: Vec<_> = labels
+            .map(|label| format!("{} {}", label.place, label.text))
+            .collect();
+        assert_eq!(
+            labels,
+            ["kernels/k.cu:9 ", "kernels/k.cu:2 to match this \"{\""]
+        );
+        assert_eq!(found.len(), 1);
+
+        let mut found = findings("ptxas fatal   : Unresolved extern function 'f'", true);
+        place(&mut found, Path::new("kernels/k.cu"), || 9);
+        assert_eq!(found[0].notes, ["in `kernels/k.cu`"]);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! Every checked launch gets one *gate* in device memory and one *record* in mapped host memory. The
 //! kernel's hidden last parameter is the gate's address. A launch that passes writes neither, so both can
-//! be used again at once. Of the threads that fail, the one with the lowest [key](key) is what stands there.
+//! be used again at once. Of the threads that fail, the one with the lowest [key] is what stands there.
 //!
-//! There is no lock. A word that says something of one thread is that thread's [key](key) above
+//! There is no lock. A word that says something of one thread is that thread's [key] above
 //! [`TAG_BITS`] bits of what it says, and is only ever lowered, by an atomic minimum: whatever the order of
 //! the threads, the word of the lowest key stays. That keeps the code of a failed check one straight line,
 //! without which ptxas does not schedule loads across the check.

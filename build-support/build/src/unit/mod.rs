@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::digest::{Digest, FileDigests};
 use crate::discover::{KernelSource, Language};
 use crate::fs::FsError;
+use crate::message;
 use crate::package::Package;
 use crate::progress::Progress;
 use crate::recipe::RECIPE;
@@ -135,7 +136,7 @@ impl<'a> Job<'a> {
         let made = self.run(shop);
         let took = start.elapsed();
         shop.progress.finished(&label, took, made.is_ok());
-        let made = made?;
+        let made = made.map_err(|error| error.of_source(self, shop))?;
         let trace = Trace {
             files: self.digests(shop, &made.files),
             absent: shadow::places(shop, &made.files),
@@ -217,6 +218,19 @@ impl UnitError {
     fn unreadable(source: &Path, error: &ParseError) -> Self {
         let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
         Self::findings(vec![Diagnostic::new(None, Level::Error, message)])
+    }
+
+    /// Every finding gets a place.
+    fn of_source(mut self, job: &Job<'_>, shop: &Shop<'_>) -> Self {
+        if let Self::Findings { findings, .. } = &mut self {
+            let path = &job.source.path;
+            message::place(findings, path, || {
+                let text = std::fs::read(shop.package.root.join(path)).unwrap_or_default();
+                let lines = String::from_utf8_lossy(&text).lines().count();
+                u32::try_from(lines).unwrap_or(u32::MAX).max(1)
+            });
+        }
+        self
     }
 
     fn having_read(self, read: &[PathBuf]) -> Self {

@@ -1,0 +1,122 @@
+//! Streams.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::capture::Joined;
+use crate::context::Context;
+use crate::queue::Ticket;
+
+/// `CU_STREAM_NON_BLOCKING`.
+pub(crate) const NON_BLOCKING: u32 = 1;
+/// `CU_STREAM_LEGACY`.
+pub(crate) const LEGACY: usize = 1;
+/// `CU_STREAM_PER_THREAD`.
+pub(crate) const PER_THREAD: usize = 2;
+
+/// A stream: what of the device's work waits for what.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// What the program calls it: 0 for the legacy default stream.
+    pub(crate) handle: usize,
+    /// What `cuStreamGetId` gives.
+    pub(crate) id: u64,
+    pub(crate) context: Arc<Context>,
+    pub(crate) flags: u32,
+    pub(crate) priority: i32,
+    /// `CUsynchronizationPolicy`, of which a device has more to choose from.
+    pub(crate) policy: AtomicU32,
+    last: AtomicU64,
+    capture: Mutex<Option<Joined>>,
+    /// What `cuStreamGetCaptureInfo` has pointed the program to, until the next time.
+    list: Mutex<Vec<usize>>,
+}
+
+impl Stream {
+    pub(crate) fn new(handle: usize, context: Arc<Context>, flags: u32, priority: i32) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        Self {
+            handle,
+            id: COUNT.fetch_add(1, Ordering::Relaxed),
+            context,
+            flags,
+            priority,
+            policy: AtomicU32::new(0),
+            last: AtomicU64::new(0),
+            capture: Mutex::new(None),
+            list: Mutex::default(),
+        }
+    }
+
+    /// Keeps a list for the program to read.
+    pub(crate) fn keep_list(&self, list: Vec<usize>) -> *const usize {
+        let mut kept = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = list;
+        kept.as_ptr()
+    }
+
+    pub(crate) const fn is_legacy(&self) -> bool {
+        self.handle == 0
+    }
+
+    /// Whether it and the legacy default stream wait for each other.
+    pub(crate) const fn is_blocking(&self) -> bool {
+        self.flags & NON_BLOCKING == 0
+    }
+
+    /// The ticket up to which work must be done for the stream to be idle.
+    pub(crate) fn last(&self) -> Ticket {
+        if self.is_legacy() {
+            self.context.blocking.load(Ordering::Acquire)
+        } else {
+            self.last.load(Ordering::Acquire)
+        }
+    }
+
+    /// Notes that the stream's later work comes after that of the ticket.
+    pub(crate) fn note(&self, ticket: Ticket) {
+        self.last.fetch_max(ticket, Ordering::AcqRel);
+        if self.is_blocking() {
+            self.context.note_blocking(ticket);
+        }
+    }
+
+    /// The capture that the stream takes part in.
+    pub(crate) fn capture(&self) -> MutexGuard<'_, Option<Joined>> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The streams that nobody creates: one a context, and one more for each of its threads.
+#[derive(Debug, Default)]
+pub(crate) struct Defaults {
+    known: Mutex<HashMap<(usize, Option<ThreadId>), Arc<Stream>>>,
+}
+
+impl Defaults {
+    fn get(&self, context: &Arc<Context>, handle: usize, thread: Option<ThreadId>) -> Arc<Stream> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = known
+            .entry((context.handle, thread))
+            .or_insert_with(|| Arc::new(Stream::new(handle, Arc::clone(context), 0, 0)));
+        Arc::clone(stream)
+    }
+
+    /// The legacy default stream.
+    pub(crate) fn legacy(&self, context: &Arc<Context>) -> Arc<Stream> {
+        self.get(context, 0, None)
+    }
+
+    /// The calling thread's own default stream.
+    pub(crate) fn per_thread(&self, context: &Arc<Context>) -> Arc<Stream> {
+        self.get(context, PER_THREAD, Some(thread::current().id()))
+    }
+
+    /// Those of a context that is destroyed.
+    pub(crate) fn forget(&self, context: &Context) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(handle, _), _| *handle != context.handle);
+    }
+}

@@ -1,0 +1,110 @@
+//! Doing work.
+
+#![expect(unsafe_code, reason = "calling the program's host functions")]
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use gpuk_sim::AccessError;
+
+use crate::boundary::as_host_function;
+use crate::code::Code;
+use crate::driver::Driver;
+use crate::event::Recorded;
+use crate::graph::Launched;
+use crate::report;
+use crate::work::{Kernel, Op};
+
+impl Driver {
+    /// Does a piece of work. After a fault nothing is done any more but what tells the program that it is over.
+    pub(crate) fn run(&self, op: &Op) {
+        if let Op::Callback(callback) = op {
+            let code = self.lost.load(Ordering::Acquire);
+            // SAFETY: the program's promise that it may be called so.
+            as_host_function(|| unsafe {
+                (callback.function)(callback.stream, code, callback.data.0);
+            });
+            return;
+        }
+        if let Op::Stamp(stamp) = op {
+            // Set once: a new recording has a new stamp.
+            let _ = stamp.set(Instant::now());
+            return;
+        }
+        if self.is_lost() {
+            return;
+        }
+        let memory = self.device.memory();
+        match op {
+            Op::Nothing | Op::Wait(_) | Op::Callback(_) | Op::Stamp(_) => {}
+            Op::Kernel(kernel) => self.launch(kernel),
+            Op::Copy(copy) => self.note_access("copy", copy.run(memory)),
+            Op::Fill(fill) => self.note_access("memset", fill.run(memory)),
+            Op::Host(host) => {
+                // SAFETY: the program's promise that it may be called so.
+                as_host_function(|| unsafe { (host.function)(host.data.0) });
+            }
+            Op::Free(address) => {
+                // Whoever asked for it has looked whether it is there.
+                let _ = memory.free(*address);
+            }
+            Op::Record(event) => {
+                let stamp = Arc::default();
+                let _ = Arc::clone(&stamp).set(Instant::now());
+                if let Recorded::Work { stamp: place, .. } = &mut *event.recorded() {
+                    *place = event.is_timed().then_some(stamp);
+                }
+            }
+            Op::Allocate(memory) => memory.set_live(true),
+            Op::Release(memory) => memory.set_live(false),
+            Op::Graph(launched) => self.run_graph(launched),
+        }
+    }
+
+    fn run_graph(&self, launched: &Launched) {
+        for op in &launched.ops {
+            self.run(op);
+        }
+    }
+
+    fn launch(&self, kernel: &Kernel) {
+        let result = self.device.launch(&kernel.function.sim, &kernel.launch);
+        let more = match result {
+            Ok(report) => {
+                print(&report.printed);
+                for finding in &report.findings {
+                    report::finding(finding, &kernel.origin);
+                }
+                report.more
+            }
+            Err(fault) => {
+                report::fault(&fault, &kernel.origin);
+                self.lose(Code(fault.code()));
+                0
+            }
+        };
+        if more > 0 {
+            report::more(more, kernel.function.sim.name());
+        }
+    }
+
+    /// A copy that was right when it was asked for and cannot be done now: another thread or stream has freed the
+    /// memory in between.
+    fn note_access(&self, what: &str, result: Result<(), AccessError>) {
+        if let Err(error) = result {
+            report::access(what, &error);
+            self.lose(Code::ILLEGAL_ADDRESS);
+        }
+    }
+}
+
+/// What a kernel printed goes where the program's own output goes.
+fn print(text: &str) {
+    if !text.is_empty() {
+        let mut out = std::io::stdout();
+        // A closed output is the program's business.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,101 @@
+//! How the driver conducts itself: what it answers to right and wrong calls, as recorded on a device and as the
+//! simulator does it.
+//!
+//! `recorded/` is what NVIDIA's driver answered. To record it anew on a machine with a GPU:
+//! `GPUK_CONDUCT_RECORD=DIR conduct --ignored record`.
+#![expect(unsafe_code, reason = "calling a driver by the names of its functions")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use gpuk_build::run::ToolCommand;
+
+mod capture;
+mod contexts;
+mod faults;
+mod graphs;
+mod launches;
+mod libraries;
+mod memory;
+mod modules;
+mod say;
+mod setup;
+mod start;
+mod streams;
+
+use say::Driver;
+
+type Scenario = (&'static str, fn(&mut Driver));
+
+/// Files of scenarios; each scenario runs in a process of its own.
+const FILES: [(&str, &[Scenario]); 10] = [
+    ("start", start::SCENARIOS),
+    ("contexts", contexts::SCENARIOS),
+    ("streams", streams::SCENARIOS),
+    ("memory", memory::SCENARIOS),
+    ("modules", modules::SCENARIOS),
+    ("launches", launches::SCENARIOS),
+    ("faults", faults::SCENARIOS),
+    ("capture", capture::SCENARIOS),
+    ("graphs", graphs::SCENARIOS),
+    ("libraries", libraries::SCENARIOS),
+];
+
+const SCENARIO: &str = "GPUK_CONDUCT_SCENARIO";
+const ANSWERS: &str = "GPUK_CONDUCT_ANSWERS";
+
+/// Not a test: the process of one scenario.
+#[test]
+#[ignore = "run by the others"]
+fn scenario() {
+    let (Ok(wanted), Ok(answers)) = (std::env::var(SCENARIO), std::env::var(ANSWERS)) else {
+        return;
+    };
+    for (file, scenarios) in FILES {
+        for (name, run) in scenarios {
+            if format!("{file}::{name}") == wanted {
+                run(&mut Driver::new(Path::new(&answers)));
+            }
+        }
+    }
+}
+
+/// What the driver found with these variables answers to a file's scenarios.
+fn answers(file: &str, scenarios: &[Scenario], env: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = String::new();
+    for (name, _) in scenarios {
+        let answers = folder.path().join(name);
+        std::fs::write(&answers, "").unwrap();
+        let command = ToolCommand::new(std::env::current_exe().unwrap())
+            .args(["--exact", "scenario", "--include-ignored", "--nocapture"])
+            .env(SCENARIO, format!("{file}::{name}"))
+            .env(ANSWERS, &answers);
+        let command = env
+            .iter()
+            .fold(command, |command, (key, value)| command.env(key, value));
+        let output = command.output().unwrap();
+        writeln!(all, "# {name}").unwrap();
+        all.push_str(&std::fs::read_to_string(&answers).unwrap());
+        if !output.status.success() {
+            writeln!(all, "the process ended with {}", output.status).unwrap();
+            eprintln!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                output.stderr
+            );
+        }
+        all.push('\n');
+    }
+    all
+}
+
+#[test]
+#[ignore = "records what a device's driver answers"]
+fn record() {
+    let folder = std::env::var("GPUK_CONDUCT_RECORD").unwrap();
+    for (file, scenarios) in FILES {
+        let answers = answers(file, scenarios, &[]);
+        std::fs::write(Path::new(&folder).join(file).with_extension("txt"), answers).unwrap();
+    }
+}

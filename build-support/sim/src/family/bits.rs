@@ -1,0 +1,751 @@
+//! Logic, shifts and bit fields (PTX ISA 9.7.1 and 9.7.8).
+
+use gpuk_ptx::{Instruction, Operand, Type};
+
+use super::integer::{Int, args};
+use crate::decode::{Decoder, Mods};
+use crate::program::Args;
+use crate::register::{Dst, File, Pred};
+use crate::wide::wide;
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    And,
+    Or,
+    Xor,
+    Not,
+    Cnot,
+    Shl,
+    ShrU,
+    ShrS,
+    Popc,
+    Clz,
+    BfindU,
+    BfindS,
+    BfindShiftU,
+    BfindShiftS,
+    Brev,
+    BfeU,
+    BfeS,
+    Fns,
+    ShfLeftClamp,
+    ShfLeftWrap,
+    ShfRightClamp,
+    ShfRightWrap,
+    BmskClamp,
+    BmskWrap,
+    SzextClampU,
+    SzextClampS,
+    SzextWrapU,
+    SzextWrapS,
+}
+
+/// How wide the operands are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    W16,
+    W32,
+    W64,
+}
+
+/// The mode of a `prmt` (PTX ISA 9.7.8.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Permute {
+    Bytes,
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// An instruction of this family.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Op {
+    Plain {
+        what: What,
+        width: Width,
+        args: Args,
+    },
+    /// Predicates: `and`, `or`, `xor`, `not` and `mov`.
+    Predicate {
+        what: What,
+        d: Dst,
+        a: Pred,
+        b: Pred,
+    },
+    /// Any function of three bits; bit `a * 4 + b * 2 + c` of the table.
+    Lop3 {
+        table: u8,
+        args: Args,
+    },
+    /// `lop3.or` and `lop3.and`: a predicate as well.
+    Lop3Test {
+        table: u8,
+        and: bool,
+        p: Dst,
+        q: Pred,
+        args: Args,
+    },
+    Prmt {
+        mode: Permute,
+        args: Args,
+    },
+    /// Four sources: `b` gets the bits of `a`.
+    Bfi {
+        wide: bool,
+        args: Args,
+        len: crate::register::Src,
+    },
+}
+
+pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
+    let mut mods = Mods::new(i);
+    match &*i.opcode {
+        "and" | "or" | "xor" | "not" | "cnot" => logic(i, d, mods),
+        "shl" | "shr" => shift(i, d, mods),
+        "shf" => {
+            let left = mods.take("l");
+            let right = mods.take("r");
+            let wrap = mods.take("wrap");
+            let clamp = mods.take("clamp");
+            (left != right && wrap != clamp).then_some(())?;
+            let what = match (left, wrap) {
+                (true, false) => What::ShfLeftClamp,
+                (true, true) => What::ShfLeftWrap,
+                (false, false) => What::ShfRightClamp,
+                (false, true) => What::ShfRightWrap,
+            };
+            plain(what, Type::B32, 3, i, d, mods)
+        }
+        "lop3" => lop3(i, d, mods),
+        "prmt" => {
+            let mode = mods.read(|text| {
+                Some(match text {
+                    "f4e" => Permute::F4e,
+                    "b4e" => Permute::B4e,
+                    "rc8" => Permute::Rc8,
+                    "ecl" => Permute::Ecl,
+                    "ecr" => Permute::Ecr,
+                    "rc16" => Permute::Rc16,
+                    _ => return None,
+                })
+            });
+            (mods.ty()? == Type::B32 && i.operands.len() == 4).then_some(())?;
+            mods.done()?;
+            Some(Op::Prmt {
+                mode: mode.unwrap_or(Permute::Bytes),
+                args: args(i, d, Type::B32)?,
+            })
+        }
+        "popc" => count(What::Popc, i, d, mods),
+        "clz" => count(What::Clz, i, d, mods),
+        "bfind" => {
+            let shift = mods.take("shiftamt");
+            let signed = matches!(mods.rest(), ["s32"] | ["s64"]);
+            let what = match (shift, signed) {
+                (false, false) => What::BfindU,
+                (false, true) => What::BfindS,
+                (true, false) => What::BfindShiftU,
+                (true, true) => What::BfindShiftS,
+            };
+            count(what, i, d, mods)
+        }
+        "brev" => {
+            let ty = mods.ty()?;
+            plain(What::Brev, ty, 1, i, d, mods)
+        }
+        "bfe" => bfe(i, d, mods),
+        "bfi" => bfi(i, d, mods),
+        "fns" => {
+            let ty = mods.ty()?;
+            plain(What::Fns, ty, 3, i, d, mods)
+        }
+        "bmsk" | "szext" => {
+            let wrap = mods.take("wrap");
+            let clamp = mods.take("clamp");
+            let ty = mods.ty()?;
+            (wrap != clamp).then_some(())?;
+            let what = match (&*i.opcode, wrap, ty) {
+                ("bmsk", false, Type::B32) => What::BmskClamp,
+                ("bmsk", true, Type::B32) => What::BmskWrap,
+                ("szext", false, Type::U32) => What::SzextClampU,
+                ("szext", false, Type::S32) => What::SzextClampS,
+                ("szext", true, Type::U32) => What::SzextWrapU,
+                ("szext", true, Type::S32) => What::SzextWrapS,
+                _ => return None,
+            };
+            plain(what, Type::B32, 2, i, d, mods)
+        }
+        _ => None,
+    }
+}
+
+fn width(ty: Type) -> Option<Width> {
+    Some(match Int::of(ty)? {
+        Int::U16 | Int::S16 => Width::W16,
+        Int::U32 | Int::S32 => Width::W32,
+        Int::U64 | Int::S64 => Width::W64,
+    })
+}
+
+fn plain(
+    what: What,
+    ty: Type,
+    sources: usize,
+    i: &Instruction,
+    d: &mut Decoder<'_>,
+    mut mods: Mods<'_>,
+) -> Option<Op> {
+    // `shf`'s type has not been taken yet.
+    if mods.rest() == [ty.as_str()] {
+        mods.ty();
+    }
+    mods.done()?;
+    (i.operands.len() == 1 + sources).then_some(())?;
+    Some(Op::Plain {
+        what,
+        width: width(ty)?,
+        args: args(i, d, ty)?,
+    })
+}
+
+fn logic(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let what = match &*i.opcode {
+        "and" => What::And,
+        "or" => What::Or,
+        "xor" => What::Xor,
+        "not" => What::Not,
+        _ => What::Cnot,
+    };
+    let unary = matches!(what, What::Not | What::Cnot);
+    let ty = mods.ty()?;
+    if ty != Type::Pred {
+        return plain(what, ty, if unary { 1 } else { 2 }, i, d, mods);
+    }
+    mods.done()?;
+    let (target, a, b) = match (&*i.operands, unary) {
+        ([target, a], true) => (target, a, None),
+        ([target, a, b], false) => (target, a, Some(b)),
+        _ => return None,
+    };
+    Some(Op::Predicate {
+        what,
+        d: d.dst_predicate(target)?,
+        a: d.predicate(a)?,
+        b: b.map_or(Some(Pred::TRUE), |b| d.predicate(b))?,
+    })
+}
+
+fn shift(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let ty = mods.ty()?;
+    mods.done()?;
+    let signed = matches!(ty, Type::S16 | Type::S32 | Type::S64);
+    let what = match (&*i.opcode, signed) {
+        ("shl", _) => What::Shl,
+        (_, false) => What::ShrU,
+        (_, true) => What::ShrS,
+    };
+    let [target, a, amount] = &*i.operands else {
+        return None;
+    };
+    let width = width(ty)?;
+    let a = d.src(a, ty)?;
+    // The amount has 32 bits whatever the type.
+    let b = d.src32(amount, Type::U32)?;
+    Some(Op::Plain {
+        what,
+        width,
+        args: Args {
+            d: d.dst(target, ty)?,
+            a,
+            b,
+            c: a,
+        },
+    })
+}
+
+/// `popc`, `clz`, `bfind`: 32 bits come out.
+fn count(what: What, i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let ty = mods.ty()?;
+    mods.done()?;
+    let [target, a] = &*i.operands else {
+        return None;
+    };
+    let width = width(ty).filter(|width| *width != Width::W16)?;
+    let a = d.src(a, ty)?;
+    Some(Op::Plain {
+        what,
+        width,
+        args: Args {
+            d: d.dst32(target)?,
+            a,
+            b: a,
+            c: a,
+        },
+    })
+}
+
+fn bfe(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let ty = mods.ty()?;
+    mods.done()?;
+    let what = match ty {
+        Type::U32 | Type::U64 => What::BfeU,
+        Type::S32 | Type::S64 => What::BfeS,
+        _ => return None,
+    };
+    let [target, a, at, len] = &*i.operands else {
+        return None;
+    };
+    Some(Op::Plain {
+        what,
+        width: width(ty)?,
+        args: Args {
+            a: d.src(a, ty)?,
+            b: d.src32(at, Type::U32)?,
+            c: d.src32(len, Type::U32)?,
+            d: d.dst(target, ty)?,
+        },
+    })
+}
+
+fn bfi(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let ty = mods.ty()?;
+    mods.done()?;
+    matches!(ty, Type::B32 | Type::B64).then_some(())?;
+    let [target, a, b, at, len] = &*i.operands else {
+        return None;
+    };
+    Some(Op::Bfi {
+        wide: ty == Type::B64,
+        args: Args {
+            a: d.src(a, ty)?,
+            b: d.src(b, ty)?,
+            c: d.src32(at, Type::U32)?,
+            d: d.dst(target, ty)?,
+        },
+        len: d.src32(len, Type::U32)?,
+    })
+}
+
+fn lop3(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    let test = mods.read(|text| match text {
+        "or" => Some(false),
+        "and" => Some(true),
+        _ => None,
+    });
+    (mods.ty()? == Type::B32).then_some(())?;
+    mods.done()?;
+    let (target, a, b, c, table) = match &*i.operands {
+        [target, a, b, c, table] | [target, a, b, c, table, _] => (target, a, b, c, table),
+        _ => return None,
+    };
+    let Operand::Int(table) = table else {
+        return None;
+    };
+    let table = u8::try_from(*table).ok()?;
+    let (target, p) = match target {
+        Operand::Pair(target, p) => (&**target, Some(&**p)),
+        target => (target, None),
+    };
+    let args = Args {
+        a: d.src32(a, Type::B32)?,
+        b: d.src32(b, Type::B32)?,
+        c: d.src32(c, Type::B32)?,
+        d: d.dst32(target)?,
+    };
+    match (test, p, i.operands.get(5)) {
+        (None, None, None) => Some(Op::Lop3 { table, args }),
+        (Some(and), Some(p), Some(q)) => Some(Op::Lop3Test {
+            table,
+            and,
+            p: d.dst_predicate(p)?,
+            q: d.predicate(q)?,
+            args,
+        }),
+        _ => None,
+    }
+}
+
+wide!(pub(crate) fn execute(op: &Op, file: &mut File<'_>, mask: u32) = run);
+
+#[inline(always)]
+fn run(op: &Op, f: &mut File<'_>, mask: u32) {
+    match *op {
+        Op::Plain { what, width, args } => match width {
+            Width::W16 => run16(what, args, f, mask),
+            Width::W32 => run32(what, args, f, mask),
+            Width::W64 => run64(what, args, f, mask),
+        },
+        Op::Predicate { what, d, a, b } => {
+            let (a, b) = (f.predicate(a), f.predicate(b));
+            let value = match what {
+                What::And => a & b,
+                What::Or => a | b,
+                What::Xor => a ^ b,
+                _ => !a,
+            };
+            f.put_predicate(d, value, mask);
+        }
+        Op::Lop3 { table, args } => lop3_run(table, args, f, mask),
+        Op::Lop3Test {
+            table,
+            and,
+            p,
+            q,
+            args,
+        } => {
+            lop3_run(table, args, f, mask);
+            let nonzero = f.test2((args.d.src(), args.d.src()), |a: u32, _b: u32| a != 0);
+            let q = f.predicate(q);
+            f.put_predicate(p, if and { nonzero & q } else { nonzero | q }, mask);
+        }
+        Op::Prmt { mode, args } => {
+            f.map3(mask, args.d, (args.a, args.b, args.c), |a, b, c| {
+                permute(mode, a, b, c)
+            });
+        }
+        Op::Bfi { wide, args, len } => {
+            let len: [u32; 32] = f.get(len);
+            let at: [u32; 32] = f.get(args.c);
+            if wide {
+                let (a, mut b) = (f.get::<u64>(args.a), f.get::<u64>(args.b));
+                for lane in 0..32 {
+                    b[lane] = bfi64(a[lane], b[lane], at[lane], len[lane]);
+                }
+                f.put(args.d, &b, mask);
+            } else {
+                let (a, mut b) = (f.get::<u32>(args.a), f.get::<u32>(args.b));
+                for lane in 0..32 {
+                    b[lane] = bfi64(a[lane].into(), b[lane].into(), at[lane], len[lane]) as u32;
+                }
+                f.put(args.d, &b, mask);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn lop3_run(table: u8, args: Args, f: &mut File<'_>, mask: u32) {
+    // Each bit of the table that is set adds one of eight products.
+    let on = |bit: u32| if table >> bit & 1 != 0 { u32::MAX } else { 0 };
+    let table = [0, 1, 2, 3, 4, 5, 6, 7].map(on);
+    f.map3(
+        mask,
+        args.d,
+        (args.a, args.b, args.c),
+        |a: u32, b: u32, c: u32| {
+            table[0] & !a & !b & !c
+                | table[1] & !a & !b & c
+                | table[2] & !a & b & !c
+                | table[3] & !a & b & c
+                | table[4] & a & !b & !c
+                | table[5] & a & !b & c
+                | table[6] & a & b & !c
+                | table[7] & a & b & c
+        },
+    );
+}
+
+#[inline(always)]
+fn run16(what: What, args: Args, f: &mut File<'_>, mask: u32) {
+    let pair = (args.a, args.b);
+    match what {
+        What::And => f.map2(mask, args.d, pair, |a: u32, b: u32| a & b & 0xffff),
+        What::Or => f.map2(mask, args.d, pair, |a: u32, b: u32| (a | b) & 0xffff),
+        What::Xor => f.map2(mask, args.d, pair, |a: u32, b: u32| (a ^ b) & 0xffff),
+        What::Not => f.map1(mask, args.d, args.a, |a: u32| !a & 0xffff),
+        What::Cnot => f.map1(mask, args.d, args.a, |a: u32| u32::from(a & 0xffff == 0)),
+        What::Shl => f.map2(
+            mask,
+            args.d,
+            pair,
+            |a: u32, b: u32| {
+                if b > 15 { 0 } else { a << b & 0xffff }
+            },
+        ),
+        What::ShrU => f.map2(mask, args.d, pair, |a: u32, b: u32| {
+            if b > 15 { 0 } else { (a & 0xffff) >> b }
+        }),
+        What::ShrS => f.map2(mask, args.d, pair, |a: u32, b: u32| {
+            ((a as i16) >> b.min(15)) as u16 as u32
+        }),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn run32(what: What, args: Args, f: &mut File<'_>, mask: u32) {
+    let Args { d, a, b, c } = args;
+    match what {
+        What::And => f.map2(mask, d, (a, b), |a: u32, b: u32| a & b),
+        What::Or => f.map2(mask, d, (a, b), |a: u32, b: u32| a | b),
+        What::Xor => f.map2(mask, d, (a, b), |a: u32, b: u32| a ^ b),
+        What::Not => f.map1(mask, d, a, |a: u32| !a),
+        What::Cnot => f.map1(mask, d, a, |a: u32| u32::from(a == 0)),
+        What::Shl => f.map2(
+            mask,
+            d,
+            (a, b),
+            |a: u32, b: u32| {
+                if b > 31 { 0 } else { a << b }
+            },
+        ),
+        What::ShrU => f.map2(
+            mask,
+            d,
+            (a, b),
+            |a: u32, b: u32| {
+                if b > 31 { 0 } else { a >> b }
+            },
+        ),
+        What::ShrS => f.map2(mask, d, (a, b), |a: u32, b: u32| {
+            ((a as i32) >> b.min(31)) as u32
+        }),
+        What::Popc => f.map1(mask, d, a, u32::count_ones),
+        What::Clz => f.map1(mask, d, a, u32::leading_zeros),
+        What::BfindU => f.map1(mask, d, a, |a: u32| find(a.leading_zeros(), 32)),
+        What::BfindS => f.map1(mask, d, a, |a: u32| {
+            find(magnitude32(a).leading_zeros(), 32)
+        }),
+        What::BfindShiftU => f.map1(mask, d, a, |a: u32| shift_to(a.leading_zeros(), 32)),
+        What::BfindShiftS => {
+            f.map1(mask, d, a, |a: u32| {
+                shift_to(magnitude32(a).leading_zeros(), 32)
+            });
+        }
+        What::Brev => f.map1(mask, d, a, u32::reverse_bits),
+        What::BfeU => f.map3(mask, d, (a, b, c), |a: u32, at: u32, len: u32| {
+            bfe_unsigned(a.into(), at, len) as u32
+        }),
+        What::BfeS => f.map3(mask, d, (a, b, c), |a: u32, at: u32, len: u32| {
+            bfe_signed(a.into(), at, len, 31) as u32
+        }),
+        What::Fns => f.map3(mask, d, (a, b, c), fns),
+        What::ShfLeftClamp => f.map3(mask, d, (a, b, c), |a, b, c: u32| {
+            funnel(a, b, 32 - c.min(32))
+        }),
+        What::ShfLeftWrap => f.map3(mask, d, (a, b, c), |a, b, c: u32| {
+            funnel(a, b, 32 - (c & 31))
+        }),
+        What::ShfRightClamp => f.map3(mask, d, (a, b, c), |a, b, c: u32| funnel(a, b, c.min(32))),
+        What::ShfRightWrap => f.map3(mask, d, (a, b, c), |a, b, c: u32| funnel(a, b, c & 31)),
+        What::BmskClamp => f.map2(
+            mask,
+            d,
+            (a, b),
+            |a: u32, b: u32| {
+                if a > 31 { 0 } else { ones(b) << a }
+            },
+        ),
+        What::BmskWrap => f.map2(mask, d, (a, b), |a: u32, b: u32| ones(b & 31) << (a & 31)),
+        What::SzextClampU => f.map2(mask, d, (a, b), |a: u32, b: u32| a & ones(b)),
+        What::SzextWrapU => f.map2(mask, d, (a, b), |a: u32, b: u32| a & ones(b & 31)),
+        What::SzextClampS => f.map2(mask, d, (a, b), |a: u32, b: u32| sign_extend(a, b.min(32))),
+        What::SzextWrapS => f.map2(mask, d, (a, b), |a: u32, b: u32| sign_extend(a, b & 31)),
+    }
+}
+
+#[inline(always)]
+fn run64(what: What, args: Args, f: &mut File<'_>, mask: u32) {
+    let Args { d, a, b, c } = args;
+    match what {
+        What::And => f.map2(mask, d, (a, b), |a: u64, b: u64| a & b),
+        What::Or => f.map2(mask, d, (a, b), |a: u64, b: u64| a | b),
+        What::Xor => f.map2(mask, d, (a, b), |a: u64, b: u64| a ^ b),
+        What::Not => f.map1(mask, d, a, |a: u64| !a),
+        What::Cnot => f.map1(mask, d, a, |a: u64| u64::from(a == 0)),
+        What::Shl => f.map2(
+            mask,
+            d,
+            (a, b),
+            |a: u64, b: u32| {
+                if b > 63 { 0 } else { a << b }
+            },
+        ),
+        What::ShrU => f.map2(
+            mask,
+            d,
+            (a, b),
+            |a: u64, b: u32| {
+                if b > 63 { 0 } else { a >> b }
+            },
+        ),
+        What::ShrS => f.map2(mask, d, (a, b), |a: u64, b: u32| {
+            ((a as i64) >> b.min(63)) as u64
+        }),
+        What::Popc => f.map1(mask, d, a, u64::count_ones),
+        What::Clz => f.map1(mask, d, a, u64::leading_zeros),
+        What::BfindU => f.map1(mask, d, a, |a: u64| find(a.leading_zeros(), 64)),
+        What::BfindS => f.map1(mask, d, a, |a: u64| {
+            find(magnitude64(a).leading_zeros(), 64)
+        }),
+        What::BfindShiftU => f.map1(mask, d, a, |a: u64| shift_to(a.leading_zeros(), 64)),
+        What::BfindShiftS => {
+            f.map1(mask, d, a, |a: u64| {
+                shift_to(magnitude64(a).leading_zeros(), 64)
+            });
+        }
+        What::Brev => f.map1(mask, d, a, u64::reverse_bits),
+        What::BfeU => f.map3(mask, d, (a, b, c), |a: u64, at: u32, len: u32| {
+            bfe_unsigned(a, at, len)
+        }),
+        What::BfeS => f.map3(mask, d, (a, b, c), |a: u64, at: u32, len: u32| {
+            bfe_signed(a, at, len, 63)
+        }),
+        _ => {}
+    }
+}
+
+/// `len` ones, 32 at most.
+#[inline(always)]
+fn ones(len: u32) -> u32 {
+    if len > 31 { u32::MAX } else { (1 << len) - 1 }
+}
+
+/// The low `len` bits with their sign; nothing of none.
+#[inline(always)]
+fn sign_extend(a: u32, len: u32) -> u32 {
+    match len {
+        0 => 0,
+        len => ((a << (32 - len)) as i32 >> (32 - len)) as u32,
+    }
+}
+
+/// The bits that differ from the sign.
+#[inline(always)]
+fn magnitude32(a: u32) -> u32 {
+    a ^ ((a as i32) >> 31) as u32
+}
+
+/// The bits that differ from the sign.
+#[inline(always)]
+fn magnitude64(a: u64) -> u64 {
+    a ^ ((a as i64) >> 63) as u64
+}
+
+/// The highest bit that is set, from the zeros above it.
+#[inline(always)]
+fn find(zeros: u32, bits: u32) -> u32 {
+    if zeros == bits {
+        u32::MAX
+    } else {
+        bits - 1 - zeros
+    }
+}
+
+/// How far to shift left to bring that bit to the top.
+#[inline(always)]
+fn shift_to(zeros: u32, bits: u32) -> u32 {
+    if zeros == bits { u32::MAX } else { zeros }
+}
+
+/// `b:a` shifted right by up to 32, the low word.
+#[inline(always)]
+fn funnel(a: u32, b: u32, amount: u32) -> u32 {
+    ((u64::from(b) << 32 | u64::from(a)) >> amount) as u32
+}
+
+/// Of `at` and `len` the low eight bits count.
+#[inline(always)]
+fn bfe_unsigned(a: u64, at: u32, len: u32) -> u64 {
+    let (at, len) = (at & 0xff, len & 0xff);
+    let shifted = if at > 63 { 0 } else { a >> at };
+    if len > 63 {
+        shifted
+    } else {
+        shifted & ((1 << len) - 1)
+    }
+}
+
+/// The sign is the field's highest bit, or `a`'s where the field reaches beyond it.
+#[inline(always)]
+fn bfe_signed(a: u64, at: u32, len: u32, top: u32) -> u64 {
+    let (at, len) = (at & 0xff, len & 0xff);
+    if len == 0 {
+        return 0;
+    }
+    let sign = a >> (at + len - 1).min(top) & 1;
+    // Bits above `a`'s own are zeros before the sign fills them.
+    let inside = len.min((top + 1).saturating_sub(at));
+    let field = bfe_unsigned(a, at, inside);
+    if sign == 0 || inside > 63 {
+        field
+    } else {
+        field | u64::MAX << inside
+    }
+}
+
+#[inline(always)]
+fn bfi64(a: u64, b: u64, at: u32, len: u32) -> u64 {
+    let (at, len) = (at & 0xff, len & 0xff);
+    let mask = if len > 63 { u64::MAX } else { (1 << len) - 1 };
+    if at > 63 {
+        b
+    } else {
+        b & !(mask << at) | (a & mask) << at
+    }
+}
+
+/// The `offset`-th bit that is set, counted from `base` (PTX ISA 9.7.1.18).
+#[inline(always)]
+fn fns(bits: u32, base: u32, offset: u32) -> u32 {
+    let base = base & 31;
+    let offset = offset as i32;
+    if offset == 0 {
+        return if bits >> base & 1 != 0 {
+            base
+        } else {
+            u32::MAX
+        };
+    }
+    let (step, mut left) = (offset.signum(), offset.unsigned_abs());
+    let mut at = base as i32;
+    while (0..32).contains(&at) {
+        if bits >> at & 1 != 0 {
+            left -= 1;
+            if left == 0 {
+                return at as u32;
+            }
+        }
+        at += step;
+    }
+    u32::MAX
+}
+
+#[inline(always)]
+fn permute(mode: Permute, a: u32, b: u32, selector: u32) -> u32 {
+    let bytes = u64::from(b) << 32 | u64::from(a);
+    let byte = |at: u32| (bytes >> (8 * (at & 7))) as u32 & 0xff;
+    let s = selector & 3;
+    let pick =
+        |at: [u32; 4]| byte(at[0]) | byte(at[1]) << 8 | byte(at[2]) << 16 | byte(at[3]) << 24;
+    match mode {
+        Permute::Bytes => {
+            let mut out = 0;
+            for at in 0..4 {
+                let nibble = selector >> (4 * at) & 0xf;
+                let picked = byte(nibble);
+                let picked = if nibble & 8 != 0 {
+                    // The sign of the byte, in all its bits.
+                    if picked & 0x80 != 0 { 0xff } else { 0 }
+                } else {
+                    picked
+                };
+                out |= picked << (8 * at);
+            }
+            out
+        }
+        Permute::F4e => pick([s, s + 1, s + 2, s + 3]),
+        Permute::B4e => pick([s, s.wrapping_sub(1), s.wrapping_sub(2), s.wrapping_sub(3)]),
+        Permute::Rc8 => pick([s; 4]),
+        Permute::Ecl => pick([s, 1.max(s), 2.max(s), 3.max(s)]),
+        Permute::Ecr => pick([0, 1.min(s), 2.min(s), 3.min(s)]),
+        Permute::Rc16 => {
+            let low = (s & 1) * 2;
+            pick([low, low + 1, low, low + 1])
+        }
+    }
+}

@@ -1,0 +1,610 @@
+//! Conversions (PTX ISA 9.7.9: `cvt`, `cvt.pack`).
+
+use gpuk_ptx::{Instruction, Operand, Type};
+
+use super::float::saturated;
+use crate::decode::{Decoder, Mods};
+use crate::float::exact::{Exact, Rest, Unpacked, cut};
+use crate::float::narrow::{bf16_to_f32, canonical, f16_to_f32, f32_to_bf16, f32_to_f16, flush};
+use crate::float::{Format, Rounding};
+use crate::register::{Dst, File, Src};
+use crate::wide::wide;
+
+/// A type on either side of a conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    Int { bits: u8, signed: bool },
+    Float(Float),
+}
+
+/// A floating-point type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Float {
+    F16,
+    Bf16,
+    Tf32,
+    F32,
+    F64,
+}
+
+impl Float {
+    const fn format(self) -> Format {
+        match self {
+            Self::F16 => Format::F16,
+            Self::Bf16 => Format::BF16,
+            Self::Tf32 => Format {
+                exponent: 8,
+                mantissa: 10,
+            },
+            Self::F32 => Format::F32,
+            Self::F64 => Format::F64,
+        }
+    }
+}
+
+impl Number {
+    fn of(ty: Type) -> Option<Self> {
+        let int = |bits, signed| Self::Int { bits, signed };
+        Some(match ty {
+            Type::U8 | Type::B8 => int(8, false),
+            Type::U16 | Type::B16 => int(16, false),
+            Type::U32 | Type::B32 => int(32, false),
+            Type::U64 | Type::B64 => int(64, false),
+            Type::S8 => int(8, true),
+            Type::S16 => int(16, true),
+            Type::S32 => int(32, true),
+            Type::S64 => int(64, true),
+            Type::F16 => Self::Float(Float::F16),
+            Type::Bf16 => Self::Float(Float::Bf16),
+            Type::Tf32 => Self::Float(Float::Tf32),
+            Type::F32 => Self::Float(Float::F32),
+            Type::F64 => Self::Float(Float::F64),
+            _ => return None,
+        })
+    }
+
+    const fn bits(self) -> u8 {
+        match self {
+            Self::Int { bits, .. } => bits,
+            Self::Float(Float::F16 | Float::Bf16) => 16,
+            Self::Float(Float::Tf32 | Float::F32) => 32,
+            Self::Float(Float::F64) => 64,
+        }
+    }
+}
+
+/// How a value is converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spec {
+    from: Number,
+    to: Number,
+    rounding: Rounding,
+    /// `.rni` and so on: to an integral value.
+    integral: bool,
+    ftz: bool,
+    saturate: bool,
+    /// Below zero becomes zero.
+    relu: bool,
+    /// Too large becomes the largest finite number.
+    finite: bool,
+}
+
+/// An instruction of this family.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Op {
+    One {
+        spec: Spec,
+        d: Dst,
+        a: Src,
+        /// Bits of the registers.
+        bits: u8,
+        wide_source: bool,
+    },
+    /// Two numbers into the halves of a register, the first into the upper.
+    Two { spec: Spec, d: Dst, a: Src, b: Src },
+    /// `cvt.pack.sat`: two integers made narrow, beside what `c` has.
+    Pack {
+        to: u8,
+        signed: bool,
+        shift: bool,
+        d: Dst,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
+}
+
+pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
+    (&*i.opcode == "cvt").then_some(())?;
+    let mut mods = Mods::new(i);
+    if mods.take("pack") {
+        return pack(i, d, mods);
+    }
+    let integral = mods.read(|text| {
+        Some(match text {
+            "rni" => Rounding::Nearest,
+            "rzi" => Rounding::Zero,
+            "rmi" => Rounding::Down,
+            "rpi" => Rounding::Up,
+            _ => return None,
+        })
+    });
+    let rounding = mods.read(Rounding::from_name);
+    let relu = mods.take("relu");
+    let finite = mods.take("satfinite");
+    let ftz = mods.take("ftz");
+    let saturate = mods.take("sat");
+    let to = mods.ty()?;
+    let from = mods.ty()?;
+    mods.done()?;
+    (integral.is_none() || rounding.is_none()).then_some(())?;
+    let two = match to {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        _ => None,
+    };
+    let spec = Spec {
+        from: Number::of(from)?,
+        to: Number::of(two.unwrap_or(to))?,
+        rounding: integral.or(rounding).unwrap_or(Rounding::Nearest),
+        integral: integral.is_some(),
+        ftz,
+        saturate,
+        relu,
+        finite,
+    };
+    valid(&spec, integral.is_some(), rounding)?;
+    if two.is_some() {
+        let [target, a, b] = &*i.operands else {
+            return None;
+        };
+        (from == Type::F32).then_some(())?;
+        return Some(Op::Two {
+            spec,
+            a: d.src32(a, from)?,
+            b: d.src32(b, from)?,
+            d: d.dst32(target)?,
+        });
+    }
+    let [target, a] = &*i.operands else {
+        return None;
+    };
+    let source = d.source(a, from)?;
+    let target = d.target(target, to)?;
+    (target.bits >= spec.to.bits() && target.bits <= 64).then_some(())?;
+    (source.wide || spec.from.bits() <= 32).then_some(())?;
+    Some(Op::One {
+        spec,
+        d: target.row,
+        a: source.row,
+        bits: target.bits,
+        wide_source: source.wide,
+    })
+}
+
+/// Which roundings a conversion takes, and which it needs.
+fn valid(spec: &Spec, integral: bool, rounding: Option<Rounding>) -> Option<()> {
+    let same = spec.from == spec.to;
+    let fits = match (spec.from, spec.to) {
+        (Number::Int { .. }, Number::Int { .. }) => !integral && rounding.is_none(),
+        (Number::Int { .. }, Number::Float(_)) => rounding.is_some(),
+        (Number::Float(_), Number::Int { .. }) => integral,
+        (Number::Float(_), Number::Float(Float::Tf32)) => rounding.is_some(),
+        (Number::Float(_), Number::Float(_)) if same => rounding.is_none(),
+        (Number::Float(from), Number::Float(to)) => {
+            let narrows = to.format().mantissa < from.format().mantissa
+                || to.format().exponent < from.format().exponent;
+            !integral && (rounding.is_some() || !narrows)
+        }
+    };
+    let away = rounding == Some(Rounding::NearestAway);
+    (fits && (!away || spec.to == Number::Float(Float::Tf32))).then_some(())
+}
+
+fn pack(i: &Instruction, d: &mut Decoder<'_>, mut mods: Mods<'_>) -> Option<Op> {
+    mods.take("sat").then_some(())?;
+    let narrow = mods.read(|text| {
+        Some(match text {
+            "u16" => (16, false),
+            "s16" => (16, true),
+            "u8" => (8, false),
+            "s8" => (8, true),
+            "u4" => (4, false),
+            "s4" => (4, true),
+            "u2" => (2, false),
+            "s2" => (2, true),
+            _ => return None,
+        })
+    });
+    let (to, signed) = narrow?;
+    (mods.ty()? == Type::S32).then_some(())?;
+    let keeps = mods.ty();
+    mods.done()?;
+    let (target, a, b, c) = match (&*i.operands, keeps, to) {
+        ([target, a, b], None, 16) => (target, a, b, None),
+        ([target, a, b, c], Some(Type::B32), 2..=8) => (target, a, b, Some(c)),
+        _ => return None,
+    };
+    let a = d.src32(a, Type::S32)?;
+    Some(Op::Pack {
+        to,
+        signed,
+        shift: c.is_some(),
+        b: d.src32(b, Type::S32)?,
+        c: c.map_or(Some(a), |c: &Operand| d.src32(c, Type::B32))?,
+        a,
+        d: d.dst32(target)?,
+    })
+}
+
+wide!(pub(crate) fn execute(op: &Op, file: &mut File<'_>, mask: u32) = run);
+
+#[inline(always)]
+fn run(op: &Op, f: &mut File<'_>, mask: u32) {
+    match *op {
+        Op::One {
+            spec,
+            d,
+            a,
+            bits,
+            wide_source,
+        } => {
+            if quick(&spec, f, mask, (d, bits), (a, wide_source)) {
+                return;
+            }
+            let raw = if wide_source {
+                f.get::<u64>(a)
+            } else {
+                f.get::<u32>(a).map(u64::from)
+            };
+            slow(&spec, f, mask, (d, bits), &raw);
+        }
+        Op::Two { spec, d, a, b } => {
+            let nearest = spec.rounding == Rounding::Nearest;
+            match spec.to {
+                Number::Float(Float::F16) if nearest && !spec.relu && !spec.finite => {
+                    f.map2(mask, d, (a, b), |a: u32, b: u32| {
+                        let half = |bits| f32_to_f16(f32::from_bits(bits));
+                        half(a) << 16 | half(b)
+                    });
+                }
+                Number::Float(Float::Bf16) if nearest && !spec.relu && !spec.finite => {
+                    f.map2(mask, d, (a, b), |a: u32, b: u32| {
+                        let half = |bits| f32_to_bf16(f32::from_bits(bits));
+                        half(a) << 16 | half(b)
+                    });
+                }
+                _ => f.map2(mask, d, (a, b), |a: u32, b: u32| {
+                    let half = |bits: u32| convert(&spec, bits.into()) as u32;
+                    half(a) << 16 | half(b)
+                }),
+            }
+        }
+        Op::Pack {
+            to,
+            signed,
+            shift,
+            d,
+            a,
+            b,
+            c,
+        } => f.map3(mask, d, (a, b, c), |a: u32, b: u32, c: u32| {
+            let narrow = |value: u32| {
+                let (low, high) = if signed {
+                    (-1_i64 << (to - 1), (1_i64 << (to - 1)) - 1)
+                } else {
+                    (0, (1_i64 << to) - 1)
+                };
+                i64::from(value as i32).clamp(low, high) as u32 & ((1 << to) - 1)
+            };
+            let both = narrow(a) << to | narrow(b);
+            if shift { c << (2 * to) | both } else { both }
+        }),
+    }
+}
+
+/// The conversions that kernels make all the time. Whether this is one.
+#[inline(always)]
+fn quick(
+    spec: &Spec,
+    f: &mut File<'_>,
+    mask: u32,
+    (d, bits): (Dst, u8),
+    (a, wide): (Src, bool),
+) -> bool {
+    if spec.saturate || spec.relu || spec.finite {
+        return false;
+    }
+    let nearest = spec.rounding == Rounding::Nearest;
+    let zero = spec.rounding == Rounding::Zero;
+    let keep = if bits < 32 { (1 << bits) - 1 } else { u32::MAX };
+    macro_rules! to32 {
+        ($w:ty, $f:expr) => {{
+            let convert = $f;
+            f.map1(mask, d, a, |a: $w| convert(a) & keep)
+        }};
+    }
+    macro_rules! to64 {
+        ($w:ty, $f:expr) => {
+            f.map1(mask, d, a, $f)
+        };
+    }
+    let int = |bits, signed| Number::Int { bits, signed };
+    match (spec.from, spec.to, bits == 64, wide) {
+        // Integers: the source is extended by its own sign, the result by its.
+        (from @ Number::Int { .. }, to @ Number::Int { .. }, false, false) => {
+            let (from, to) = (extension(from), extension(to));
+            to32!(u32, |a: u32| extend32(extend32(a, from), to));
+        }
+        (_, to @ Number::Int { .. }, false, true) if matches!(spec.from, Number::Int { .. }) => {
+            let to = extension(to);
+            let from = extension(spec.from);
+            to32!(u64, |a: u64| extend32(extend64(a, from) as u32, to));
+        }
+        (from @ Number::Int { .. }, to @ Number::Int { .. }, true, false) => {
+            let (from, to) = (extension(from), extension(to));
+            to64!(u32, |a: u32| extend64(extend64(a.into(), from), to));
+        }
+        (from @ Number::Int { .. }, to @ Number::Int { .. }, true, true) => {
+            let (from, to) = (extension(from), extension(to));
+            to64!(u64, |a: u64| extend64(extend64(a, from), to));
+        }
+        (from, Number::Float(Float::F32), false, false) if nearest && from == int(32, true) => {
+            to32!(u32, |a: u32| (a as i32 as f32).to_bits());
+        }
+        (from, Number::Float(Float::F32), false, false) if nearest && from == int(32, false) => {
+            to32!(u32, |a: u32| (a as f32).to_bits());
+        }
+        (from, Number::Float(Float::F32), false, true) if nearest && from == int(64, true) => {
+            to32!(u64, |a: u64| (a as i64 as f32).to_bits());
+        }
+        (from, Number::Float(Float::F32), false, true) if nearest && from == int(64, false) => {
+            to32!(u64, |a: u64| (a as f32).to_bits());
+        }
+        (from, Number::Float(Float::F64), true, false) if nearest && from == int(32, true) => {
+            to64!(u32, |a: u32| f64::from(a as i32).to_bits());
+        }
+        (from, Number::Float(Float::F64), true, false) if nearest && from == int(32, false) => {
+            to64!(u32, |a: u32| f64::from(a).to_bits());
+        }
+        (Number::Float(Float::F32), to, false, false) if zero && to == int(32, true) => {
+            // A subnormal is no integer but zero, flushed or not.
+            to32!(u32, |a: u32| f32::from_bits(a) as i32 as u32);
+        }
+        (Number::Float(Float::F32), to, false, false) if zero && to == int(32, false) => {
+            to32!(u32, |a: u32| f32::from_bits(a) as u32);
+        }
+        (Number::Float(Float::F32), Number::Float(Float::F64), true, false) => {
+            let ftz = spec.ftz;
+            to64!(u32, |a: u32| {
+                let value = f32::from_bits(a);
+                f64::from(if ftz { flush(value) } else { value }).to_bits()
+            });
+        }
+        (Number::Float(Float::F64), Number::Float(Float::F32), false, true) if nearest => {
+            let ftz = spec.ftz;
+            to32!(u64, |a: u64| {
+                let value = f64::from_bits(a) as f32;
+                canonical(if ftz { flush(value) } else { value })
+            });
+        }
+        (Number::Float(Float::F16), Number::Float(Float::F32), false, false) => {
+            // No f16 is subnormal as an f32.
+            to32!(u32, |a: u32| f16_to_f32(a).to_bits());
+        }
+        (Number::Float(Float::Bf16), Number::Float(Float::F32), false, false) if !spec.ftz => {
+            to32!(u32, |a: u32| bf16_to_f32(a).to_bits());
+        }
+        (Number::Float(Float::F32), Number::Float(Float::F16), false, false)
+            if nearest && !spec.ftz =>
+        {
+            to32!(u32, |a: u32| f32_to_f16(f32::from_bits(a)));
+        }
+        (Number::Float(Float::F32), Number::Float(Float::Bf16), false, false)
+            if nearest && !spec.ftz =>
+        {
+            to32!(u32, |a: u32| f32_to_bf16(f32::from_bits(a)));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Bits above a type's own, and whether it is signed.
+const fn extension(number: Number) -> (u32, bool) {
+    match number {
+        Number::Int { bits, signed } => (64 - bits as u32, signed),
+        Number::Float(_) => (0, false),
+    }
+}
+
+#[inline(always)]
+fn extend64(value: u64, (above, signed): (u32, bool)) -> u64 {
+    let top = value << above;
+    if signed {
+        (top as i64 >> above) as u64
+    } else {
+        top >> above
+    }
+}
+
+/// As `extend64`, of which the low half is wanted.
+#[inline(always)]
+fn extend32(value: u32, (above, signed): (u32, bool)) -> u32 {
+    let above = above.saturating_sub(32);
+    let top = value << above;
+    if signed {
+        (top as i32 >> above) as u32
+    } else {
+        top >> above
+    }
+}
+
+#[inline(never)]
+fn slow(spec: &Spec, f: &mut File<'_>, mask: u32, (d, bits): (Dst, u8), raw: &[u64; 32]) {
+    let out = raw.map(|raw| {
+        let value = convert(spec, raw);
+        // A register that is wider gets the sign or zeros.
+        match spec.to {
+            Number::Int { signed: true, .. } => extend64(value, extension(spec.to)),
+            _ => value,
+        }
+    });
+    if bits == 64 {
+        f.put(d, &out, mask);
+    } else {
+        let keep = if bits < 32 { (1 << bits) - 1 } else { u32::MAX };
+        f.put(d, &out.map(|value| value as u32 & keep), mask);
+    }
+}
+
+/// Converts one value; the result has no bits above the type's own.
+pub(crate) fn convert(spec: &Spec, raw: u64) -> u64 {
+    match spec.from {
+        Number::Int { bits, signed } => {
+            let above = 64 - u32::from(bits);
+            let value = if signed {
+                i128::from((raw << above) as i64 >> above)
+            } else {
+                i128::from(raw << above >> above)
+            };
+            match spec.to {
+                Number::Int { bits, signed } => {
+                    let (low, high) = range(bits, signed);
+                    let value = if spec.saturate {
+                        value.clamp(low, high)
+                    } else {
+                        value
+                    };
+                    value as u64 & mask_of(bits)
+                }
+                Number::Float(to) => {
+                    let exact = Exact {
+                        negative: value < 0,
+                        mantissa: value.unsigned_abs(),
+                        exponent: 0,
+                    };
+                    finish(spec, to, to.format().round(exact, spec.rounding))
+                }
+            }
+        }
+        Number::Float(from) => from_float(spec, from, raw),
+    }
+}
+
+fn from_float(spec: &Spec, from: Float, raw: u64) -> u64 {
+    let format = from.format();
+    let raw = raw & mask_of(spec.from.bits());
+    let raw = if spec.ftz && from == Float::F32 {
+        u64::from(flush(f32::from_bits(raw as u32)).to_bits())
+    } else {
+        raw
+    };
+    match spec.to {
+        Number::Int { bits, signed } => {
+            let (low, high) = range(bits, signed);
+            let value = match format.unpack(raw) {
+                Unpacked::Nan => 0,
+                Unpacked::Infinity { negative: true } => low,
+                Unpacked::Infinity { negative: false } => high,
+                Unpacked::Finite(value) => integer(value, spec.rounding).clamp(low, high),
+            };
+            value as u64 & mask_of(bits)
+        }
+        Number::Float(to) => {
+            let target = to.format();
+            let bits = match format.unpack(raw) {
+                Unpacked::Nan if from == to && from == Float::F64 => raw,
+                Unpacked::Nan => target.nan(),
+                Unpacked::Finite(value) if spec.integral => {
+                    let whole = integral(value, spec.rounding);
+                    target.round(whole, Rounding::Nearest)
+                }
+                _ => format.convert(raw, target, spec.rounding),
+            };
+            finish(spec, to, bits)
+        }
+    }
+}
+
+/// What is done to a floating-point result.
+fn finish(spec: &Spec, to: Float, bits: u64) -> u64 {
+    let format = to.format();
+    let nan = format.is_nan(bits);
+    let negative = bits & format.sign() != 0;
+    let mut bits = bits;
+    if spec.relu && negative && !nan {
+        bits = 0;
+    }
+    if spec.finite && bits & !format.sign() == format.infinity() {
+        bits -= 1;
+    }
+    if spec.saturate {
+        let one = (format.infinity() >> 1) & format.infinity();
+        bits = match bits {
+            _ if nan || negative => 0,
+            bits => bits.min(one),
+        };
+        if to == Float::F32 {
+            bits = saturated(bits as u32).into();
+        }
+    }
+    match to {
+        Float::F32 if spec.ftz => flush(f32::from_bits(bits as u32)).to_bits().into(),
+        // Stored as an f32 whose low bits are zero.
+        Float::Tf32 if nan => Format::F32.nan(),
+        Float::Tf32 => bits << 13,
+        _ => bits,
+    }
+}
+
+const fn mask_of(bits: u8) -> u64 {
+    u64::MAX >> (64 - bits as u32)
+}
+
+const fn range(bits: u8, signed: bool) -> (i128, i128) {
+    if signed {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
+}
+
+/// The magnitude rounded to an integer, and whether it fits 127 bits.
+fn magnitude(value: Exact, rounding: Rounding) -> Option<u128> {
+    if value.exponent >= 0 {
+        // A mantissa has 53 bits at most.
+        return (value.exponent < 70).then(|| value.mantissa << value.exponent);
+    }
+    let (kept, rest) = cut(value.mantissa, value.exponent.unsigned_abs());
+    let up = match rounding {
+        Rounding::Nearest => rest == Rest::More || rest == Rest::Half && kept & 1 != 0,
+        Rounding::NearestAway => matches!(rest, Rest::Half | Rest::More),
+        Rounding::Zero => false,
+        Rounding::Down => value.negative && rest != Rest::None,
+        Rounding::Up => !value.negative && rest != Rest::None,
+    };
+    Some(kept + u128::from(up))
+}
+
+fn integer(value: Exact, rounding: Rounding) -> i128 {
+    let magnitude = magnitude(value, rounding);
+    let magnitude = magnitude.and_then(|magnitude| i128::try_from(magnitude).ok());
+    let magnitude = magnitude.unwrap_or(i128::MAX);
+    if value.negative {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+fn integral(value: Exact, rounding: Rounding) -> Exact {
+    match magnitude(value, rounding) {
+        Some(mantissa) => Exact {
+            mantissa,
+            exponent: 0,
+            ..value
+        },
+        None => value,
+    }
+}

@@ -1,0 +1,312 @@
+//! Single precision (PTX ISA 9.7.3), but for what is approximate.
+
+use gpuk_ptx::{Instruction, Type};
+
+use super::integer::args;
+use crate::decode::{Decoder, Mods};
+use crate::float::narrow::{NAN32, canonical, flush};
+use crate::float::{Format, Rounding};
+use crate::program::Args;
+use crate::register::{Dst, File};
+use crate::wide::wide;
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+    Sqrt,
+    Neg,
+    Abs,
+    Min,
+    Max,
+    CopySign,
+}
+
+/// How `min` and `max` differ from the plain ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Extreme {
+    /// `.NaN`: a NaN operand makes a NaN.
+    pub(crate) nan: bool,
+    /// `.xorsign.abs`: magnitudes are compared, the sign is that of the product.
+    pub(crate) xorsign: bool,
+    /// Three operands.
+    pub(crate) three: bool,
+}
+
+/// An instruction of this family.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Op {
+    pub(crate) what: What,
+    pub(crate) rounding: Rounding,
+    pub(crate) ftz: bool,
+    pub(crate) saturate: bool,
+    pub(crate) extreme: Extreme,
+    pub(crate) args: Args,
+}
+
+/// The operation of an opcode, and how many sources it has.
+pub(crate) fn what(opcode: &str) -> Option<(What, usize)> {
+    Some(match opcode {
+        "add" => (What::Add, 2),
+        "sub" => (What::Sub, 2),
+        "mul" => (What::Mul, 2),
+        "fma" | "mad" => (What::Fma, 3),
+        "div" => (What::Div, 2),
+        "rcp" => (What::Rcp, 1),
+        "sqrt" => (What::Sqrt, 1),
+        "neg" => (What::Neg, 1),
+        "abs" => (What::Abs, 1),
+        "min" => (What::Min, 2),
+        "max" => (What::Max, 2),
+        "copysign" => (What::CopySign, 2),
+        _ => return None,
+    })
+}
+
+/// Whether the operation rounds, and whether it must say how.
+pub(crate) const fn rounds(what: What) -> (bool, bool) {
+    match what {
+        What::Add | What::Sub | What::Mul => (true, false),
+        What::Fma | What::Div | What::Rcp | What::Sqrt => (true, true),
+        _ => (false, false),
+    }
+}
+
+pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
+    let mut mods = Mods::new(i);
+    let (what, sources) = what(&i.opcode)?;
+    let rounding = mods.read(Rounding::from_name);
+    let ftz = mods.take("ftz");
+    let saturate = mods.take("sat");
+    let extreme = extreme(&mut mods, what, i.operands.len())?;
+    (mods.ty()? == Type::F32).then_some(())?;
+    mods.done()?;
+    let sources = sources + usize::from(extreme.three);
+    (i.operands.len() == 1 + sources).then_some(())?;
+    let (may, must) = rounds(what);
+    let rounding = match rounding {
+        Some(Rounding::NearestAway) => return None,
+        Some(rounding) => may.then_some(rounding)?,
+        None => (!must).then_some(Rounding::Nearest)?,
+    };
+    (!saturate || matches!(what, What::Add | What::Sub | What::Mul | What::Fma)).then_some(())?;
+    (!ftz || what != What::CopySign).then_some(())?;
+    Some(Op {
+        what,
+        rounding,
+        ftz,
+        saturate,
+        extreme,
+        args: args(i, d, Type::F32)?,
+    })
+}
+
+/// The modifiers of `min` and `max`; the plain form for everything else.
+pub(crate) fn extreme(mods: &mut Mods<'_>, what: What, operands: usize) -> Option<Extreme> {
+    if !matches!(what, What::Min | What::Max) {
+        return Some(Extreme::default());
+    }
+    let nan = mods.take("NaN");
+    let xorsign = mods.take("xorsign");
+    let abs = mods.take("abs");
+    let three = operands == 4;
+    (xorsign <= abs && !(xorsign && three) && (!abs || xorsign || three)).then_some(())?;
+    // `.abs` alone belongs to the form of three operands on architectures that have it.
+    (xorsign == abs).then_some(Extreme {
+        nan,
+        xorsign,
+        three,
+    })
+}
+
+wide!(pub(crate) fn execute(op: &Op, file: &mut File<'_>, mask: u32) = run);
+
+#[inline(always)]
+fn run(op: &Op, f: &mut File<'_>, mask: u32) {
+    let Op {
+        what,
+        rounding,
+        ftz,
+        saturate,
+        args,
+        ..
+    } = *op;
+    if rounding != Rounding::Nearest {
+        directed(op, f, mask);
+        return;
+    }
+    let Args { d, a, b, c } = args;
+    // Each operation twice: with subnormals flushed before and after, and without.
+    macro_rules! nearest {
+        (|$x:ident| $e:expr) => {
+            if ftz {
+                f.map1(mask, d, a, |x: u32| {
+                    let $x = flush(f32::from_bits(x));
+                    canonical(flush($e))
+                })
+            } else {
+                f.map1(mask, d, a, |x: u32| {
+                    let $x = f32::from_bits(x);
+                    canonical($e)
+                })
+            }
+        };
+        (|$x:ident, $y:ident| $e:expr) => {
+            if ftz {
+                f.map2(mask, d, (a, b), |x: u32, y: u32| {
+                    let ($x, $y) = (flush(f32::from_bits(x)), flush(f32::from_bits(y)));
+                    canonical(flush($e))
+                })
+            } else {
+                f.map2(mask, d, (a, b), |x: u32, y: u32| {
+                    let ($x, $y) = (f32::from_bits(x), f32::from_bits(y));
+                    canonical($e)
+                })
+            }
+        };
+        (|$x:ident, $y:ident, $z:ident| $e:expr) => {
+            if ftz {
+                f.map3(mask, d, (a, b, c), |x: u32, y: u32, z: u32| {
+                    let ($x, $y) = (flush(f32::from_bits(x)), flush(f32::from_bits(y)));
+                    let $z = flush(f32::from_bits(z));
+                    canonical(flush($e))
+                })
+            } else {
+                f.map3(mask, d, (a, b, c), |x: u32, y: u32, z: u32| {
+                    let ($x, $y) = (f32::from_bits(x), f32::from_bits(y));
+                    let $z = f32::from_bits(z);
+                    canonical($e)
+                })
+            }
+        };
+    }
+    match what {
+        What::Add => nearest!(|x, y| x + y),
+        What::Sub => nearest!(|x, y| x - y),
+        What::Mul => nearest!(|x, y| x * y),
+        What::Fma => nearest!(|x, y, z| x.mul_add(y, z)),
+        What::Div => nearest!(|x, y| x / y),
+        What::Rcp => nearest!(|x| 1.0 / x),
+        What::Sqrt => nearest!(|x| x.sqrt()),
+        What::Neg => nearest!(|x| -x),
+        What::Abs => nearest!(|x| x.abs()),
+        What::Min | What::Max => {
+            let (max, extreme) = (what == What::Max, op.extreme);
+            if extreme.three {
+                f.map3(mask, d, (a, b, c), |x: u32, y: u32, z: u32| {
+                    let first = pick(x, y, max, ftz, extreme);
+                    pick(first, z, max, ftz, extreme)
+                });
+            } else {
+                f.map2(mask, d, (a, b), |x: u32, y: u32| {
+                    pick(x, y, max, ftz, extreme)
+                });
+            }
+        }
+        // The sign of the first, the magnitude of the second.
+        What::CopySign => f.map2(mask, d, (a, b), |x: u32, y: u32| {
+            x & 0x8000_0000 | y & 0x7fff_ffff
+        }),
+    }
+    if saturate {
+        clamp(f, d, mask);
+    }
+}
+
+/// To [0, 1]; a NaN becomes zero.
+#[inline(always)]
+pub(crate) fn clamp(f: &mut File<'_>, d: Dst, mask: u32) {
+    f.map1(mask, d, d.src(), saturated);
+}
+
+/// To [0, 1]; a NaN becomes zero.
+#[inline(always)]
+pub(crate) fn saturated(bits: u32) -> u32 {
+    let value = f32::from_bits(bits);
+    // Both comparisons fail for a NaN; minus zero becomes plus zero.
+    let above = if value > 0.0 { value } else { 0.0 };
+    if above < 1.0 {
+        above.to_bits()
+    } else {
+        1.0_f32.to_bits()
+    }
+}
+
+/// The smaller or larger; zeros are ordered by sign, and a NaN gives way to a number.
+#[inline(always)]
+fn pick(x: u32, y: u32, max: bool, ftz: bool, extreme: Extreme) -> u32 {
+    let prepare = |bits: u32| {
+        let value = f32::from_bits(bits);
+        let value = if ftz { flush(value) } else { value };
+        if extreme.xorsign { value.abs() } else { value }
+    };
+    let (a, b) = (prepare(x), prepare(y));
+    let sign = if extreme.xorsign {
+        (x ^ y) & 0x8000_0000
+    } else {
+        0
+    };
+    // Integers in the order of the numbers.
+    let key = |value: f32| {
+        let bits = value.to_bits() as i32;
+        bits ^ ((bits >> 31) as u32 >> 1) as i32
+    };
+    let first = (key(a) < key(b)) != max;
+    let chosen = if first { a } else { b };
+    let chosen = if a.is_nan() { b } else { chosen };
+    let chosen = if b.is_nan() { a } else { chosen };
+    let any = a.is_nan() | b.is_nan();
+    let both = a.is_nan() & b.is_nan();
+    if both | (extreme.nan & any) {
+        NAN32
+    } else {
+        chosen.to_bits() | sign
+    }
+}
+
+/// What the machine does not do: other roundings than to nearest.
+#[inline(never)]
+fn directed(op: &Op, f: &mut File<'_>, mask: u32) {
+    const F: Format = Format::F32;
+    let Op {
+        what,
+        rounding,
+        ftz,
+        saturate,
+        args,
+        ..
+    } = *op;
+    let flushed = |bits: u32| {
+        if ftz {
+            flush(f32::from_bits(bits)).to_bits()
+        } else {
+            bits
+        }
+    };
+    f.map3(
+        mask,
+        args.d,
+        (args.a, args.b, args.c),
+        |a: u32, b: u32, c: u32| {
+            let [a, b, c] = [a, b, c].map(|bits| u64::from(flushed(bits)));
+            let bits = match what {
+                What::Add => F.add(a, b, rounding),
+                What::Sub => F.sub(a, b, rounding),
+                What::Mul => F.mul(a, b, rounding),
+                What::Fma => F.fma(a, b, c, rounding),
+                What::Div => F.div(a, b, rounding),
+                What::Rcp => F.rcp(a, rounding),
+                _ => F.sqrt(a, rounding),
+            };
+            flushed(bits as u32)
+        },
+    );
+    if saturate {
+        clamp(f, args.d, mask);
+    }
+}

@@ -1,0 +1,424 @@
+//! A launch: its blocks, spread over cores.
+//!
+//! Blocks start in the order of their numbers. Cores take the next ones from a counter, so a block that waits
+//! for one before it never waits for ever. The blocks of a cluster run together on one core; those of a
+//! cooperative launch are all resident at once, each core taking turns among its share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::block::Block;
+use crate::context::Stop;
+use crate::fault::{Deadlock, Fault};
+use crate::finding::{Finding, Near, Other, Thread};
+use crate::launch::{Launch, Report};
+use crate::memory::{Buffer, Memory};
+use crate::module::{Entry, Module};
+use crate::options::Options;
+use crate::shadow::{Found, Shadow, Space};
+use crate::worker::Worker;
+
+/// A launch that runs.
+pub(crate) struct Grid<'a, S: Shadow> {
+    pub(crate) module: &'a Module,
+    pub(crate) entry: &'a Entry,
+    pub(crate) launch: &'a Launch,
+    pub(crate) memory: &'a Memory,
+    pub(crate) shadow: &'a S,
+    options: &'a Options,
+    /// Rises with every launch of a device.
+    pub(crate) number: u64,
+    /// Threads of a block.
+    pub(crate) threads: u32,
+    /// Warps of a block.
+    pub(crate) warps: u32,
+    /// Bytes of a block's shared memory, static and dynamic.
+    pub(crate) shared_bytes: u32,
+    /// Where a cooperative launch finds what its grid barrier counts in.
+    workspace: u64,
+    started: Instant,
+    spent: AtomicU64,
+    stopped: AtomicBool,
+    /// The fault of the lowest block that had one.
+    fault: Mutex<Option<(u64, Stop)>>,
+    next: AtomicU64,
+    outcome: Mutex<Vec<BlockReport>>,
+}
+
+/// What a block leaves behind.
+struct BlockReport {
+    linear: u64,
+    printed: String,
+    findings: Vec<Finding>,
+    more: u64,
+}
+
+/// What a launch has beside the module and its arguments.
+pub(crate) struct Setup<'a, S: Shadow> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) options: &'a Options,
+    pub(crate) shadow: &'a S,
+    pub(crate) number: u64,
+    pub(crate) workspace: u64,
+}
+
+impl<'a, S: Shadow> Grid<'a, S> {
+    pub(crate) fn new(
+        module: &'a Module,
+        entry: &'a Entry,
+        launch: &'a Launch,
+        setup: &Setup<'a, S>,
+    ) -> Self {
+        let threads = launch.block.iter().product::<u32>();
+        Self {
+            module,
+            entry,
+            launch,
+            memory: setup.memory,
+            shadow: setup.shadow,
+            options: setup.options,
+            number: setup.number,
+            threads,
+            warps: threads.div_ceil(32),
+            shared_bytes: entry.shared_bytes(launch.shared),
+            workspace: setup.workspace,
+            started: Instant::now(),
+            spent: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+            fault: Mutex::new(None),
+            next: AtomicU64::new(0),
+            outcome: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn kernel(&self) -> &str {
+        &self.entry.name
+    }
+
+    pub(crate) const fn options(&self) -> &Options {
+        self.options
+    }
+
+    pub(crate) fn multiprocessors(&self) -> u32 {
+        self.options.multiprocessors.max(1)
+    }
+
+    /// Nanoseconds since the launch began, on a timer that counts from the epoch.
+    pub(crate) fn nanoseconds(&self) -> u64 {
+        let epoch = std::time::SystemTime::UNIX_EPOCH.elapsed();
+        epoch.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// What the driver passes to a launch beside its arguments: the grid barrier's place.
+    pub(crate) const fn envreg(&self, number: u8) -> u32 {
+        match number {
+            1 => (self.workspace >> 32) as u32,
+            2 => self.workspace as u32,
+            _ => 0,
+        }
+    }
+
+    /// `threadIdx` of a thread's number in its block.
+    pub(crate) fn thread(&self, number: u32) -> [u32; 3] {
+        let [x, y, _] = self.launch.block.map(|size| size.max(1));
+        [number % x, number / x % y, number / x / y]
+    }
+
+    /// `blockIdx` of a block's number in the grid.
+    pub(crate) fn block_index(&self, linear: u64) -> [u32; 3] {
+        let [x, y, _] = self.launch.grid.map(|size| u64::from(size.max(1)));
+        [
+            (linear % x) as u32,
+            (linear / x % y) as u32,
+            (linear / x / y) as u32,
+        ]
+    }
+
+    /// A block's number in the grid.
+    fn linear(&self, index: [u32; 3]) -> u64 {
+        let [x, y, z] = index.map(u64::from);
+        let [width, height, _] = self.launch.grid.map(u64::from);
+        x + width * (y + height * z)
+    }
+
+    /// A finding of a shadow, with all that is known of it.
+    pub(crate) fn finding_of(&self, found: &Found) -> Finding {
+        let thread = |block, thread| Thread {
+            block: self.block_index(block),
+            thread: self.thread(thread),
+        };
+        let global = found.space != Space::Shared;
+        let near = (self.memory.near(found.address)).filter(|_| global);
+        Finding {
+            kind: found.kind,
+            kernel: self.kernel().to_owned(),
+            place: self.module.place(found.instruction),
+            thread: thread(found.block, found.thread),
+            instruction: self.module.instruction(found.instruction),
+            address: Some(found.address),
+            size: found.bytes,
+            space: Some(match found.space {
+                Space::Global => "global",
+                Space::Shared => "shared",
+                Space::Const => "const",
+            }),
+            allocation: near.map(|info| Near {
+                address: info.address,
+                bytes: info.bytes,
+                name: info.name,
+                freed: info.freed,
+            }),
+            other: found.other.map(|other| Other {
+                thread: thread(other.block, other.thread),
+                place: self.module.place(other.instruction),
+                access: other.access,
+            }),
+            text: found.text.clone(),
+        }
+    }
+
+    /// Counts what a worker executed since it last came, against the budget.
+    pub(crate) fn spend(&self, worker: &mut Worker) -> Result<(), Stop> {
+        let executed = std::mem::take(&mut worker.executed);
+        let before = self.spent.fetch_add(executed, Ordering::Relaxed);
+        match self.options.budget {
+            Some(budget) if before + executed > budget => Err(Box::new(Fault::Budget {
+                kernel: self.kernel().to_owned(),
+                budget,
+            })),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a block's warps into another order, by the seed.
+    pub(crate) fn shuffle(&self, block: u64, order: &mut [u32]) {
+        if self.options.seed == 0 {
+            return;
+        }
+        let mut state = self.options.seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for at in (1..order.len()).rev() {
+            // splitmix64
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^= z >> 31;
+            order.swap(at, (z % (at as u64 + 1)) as usize);
+        }
+    }
+
+    /// Runs all blocks.
+    pub(crate) fn run(self) -> (Result<Report, Fault>, String) {
+        let blocks = self
+            .launch
+            .grid
+            .iter()
+            .map(|n| u64::from(*n))
+            .product::<u64>();
+        let per_cluster = self
+            .launch
+            .cluster
+            .iter()
+            .map(|n| u64::from(*n))
+            .product::<u64>();
+        let units = blocks / per_cluster.max(1);
+        let cores = u64::try_from(self.options.threads)
+            .unwrap_or(1)
+            .clamp(1, units.max(1));
+        std::thread::scope(|scope| {
+            let grid = &self;
+            for core in 1..cores {
+                scope.spawn(move || grid.core(units, core, cores));
+            }
+            grid.core(units, 0, cores);
+        });
+        let mut outcome = self
+            .outcome
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        outcome.sort_by_key(|report| report.linear);
+        let mut report = Report {
+            instructions: self.spent.into_inner(),
+            ..Report::default()
+        };
+        for block in outcome {
+            report.printed.push_str(&block.printed);
+            for finding in block.findings {
+                if report.findings.len() < self.options.findings {
+                    report.findings.push(finding);
+                } else {
+                    report.more += 1;
+                }
+            }
+            report.more += block.more;
+        }
+        let printed = report.printed.clone();
+        let fault = self
+            .fault
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            Some((_, fault)) => (Err(*fault), printed),
+            None => (Ok(report), printed),
+        }
+    }
+
+    /// What one core does.
+    fn core(&self, units: u64, core: u64, cores: u64) {
+        let mut worker = Worker::new(self.memory.view(), self.module.instructions());
+        if self.launch.cooperative {
+            let share: Vec<u64> = (core..units).step_by(cores as usize).collect();
+            self.unit(&share, &mut worker);
+            return;
+        }
+        loop {
+            let unit = self.next.fetch_add(1, Ordering::Relaxed);
+            if unit >= units || self.stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            self.unit(&[unit], &mut worker);
+        }
+    }
+
+    /// The blocks of a cluster.
+    fn cluster(&self, unit: u64) -> Vec<u64> {
+        let cluster = self.launch.cluster.map(|size| size.max(1));
+        let [width, height, _] =
+            [0, 1, 2].map(|axis| u64::from(self.launch.grid[axis] / cluster[axis]));
+        let [x, y, z] = [
+            (unit % width) as u32,
+            (unit / width % height) as u32,
+            (unit / width / height) as u32,
+        ];
+        let mut blocks = Vec::new();
+        for dz in 0..cluster[2] {
+            for dy in 0..cluster[1] {
+                for dx in 0..cluster[0] {
+                    blocks.push(self.linear([
+                        x * cluster[0] + dx,
+                        y * cluster[1] + dy,
+                        z * cluster[2] + dz,
+                    ]));
+                }
+            }
+        }
+        blocks
+    }
+
+    /// Runs the blocks of some clusters, which are resident together, to their end.
+    fn unit(&self, units: &[u64], worker: &mut Worker) {
+        let mut clusters: Vec<Vec<Block<S>>> = Vec::with_capacity(units.len());
+        for unit in units {
+            let numbers = self.cluster(*unit);
+            let buffers: Option<Vec<Buffer>> = (numbers.iter())
+                .map(|_| Buffer::zeroed(self.shared_bytes as usize, 1024))
+                .collect();
+            let shared: Arc<[Buffer]> = buffers.unwrap_or_default().into();
+            let mut blocks = Vec::with_capacity(numbers.len());
+            for (rank, linear) in numbers.into_iter().enumerate() {
+                let shared = Arc::clone(&shared);
+                blocks.push(Block::start(self, worker, linear, rank as u32, shared));
+            }
+            clusters.push(blocks);
+        }
+        if let Err((linear, stop)) = self.turns(&mut clusters, worker) {
+            self.stop(linear, stop);
+        }
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        for block in clusters.into_iter().flatten() {
+            let state = block.state;
+            if state.printed.is_empty() && state.findings.is_empty() && state.more == 0 {
+                continue;
+            }
+            outcome.push(BlockReport {
+                linear: state.linear,
+                printed: state.printed,
+                findings: state.findings,
+                more: state.more,
+            });
+        }
+    }
+
+    fn turns(
+        &self,
+        clusters: &mut [Vec<Block<S>>],
+        worker: &mut Worker,
+    ) -> Result<(), (u64, Stop)> {
+        loop {
+            let mut progress = false;
+            let mut left = false;
+            for cluster in &mut *clusters {
+                for block in &mut *cluster {
+                    if block.done {
+                        continue;
+                    }
+                    let linear = block.state.linear;
+                    progress |= block.turn(self, worker).map_err(|stop| (linear, stop))?;
+                    left |= !block.done;
+                }
+                progress |= meet(self, cluster);
+            }
+            if !left {
+                return Ok(());
+            }
+            let first = clusters.iter().flatten().find(|block| !block.done);
+            let linear = first.map_or(0, |block| block.state.linear);
+            if !progress {
+                return Err((linear, self.deadlock(clusters)));
+            }
+            if self.stopped.load(Ordering::Relaxed) && self.is_beaten(linear) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether a block before that one has had a fault, so that what comes of it does not matter.
+    fn is_beaten(&self, linear: u64) -> bool {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        (fault.as_ref()).is_some_and(|(block, _)| *block < linear || self.launch.cooperative)
+    }
+
+    fn stop(&self, linear: u64, stop: Stop) {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if fault.as_ref().is_none_or(|(block, _)| linear < *block) {
+            *fault = Some((linear, stop));
+        }
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn deadlock(&self, clusters: &[Vec<Block<S>>]) -> Stop {
+        const SHOWN: usize = 16;
+        let blocks = clusters.iter().flatten().filter(|block| !block.done);
+        let mut waiting: Vec<_> = blocks.flat_map(|block| block.waiting(self)).collect();
+        let more = waiting.len().saturating_sub(SHOWN);
+        waiting.truncate(SHOWN);
+        Box::new(Fault::Deadlock(Box::new(Deadlock {
+            kernel: self.kernel().to_owned(),
+            waiting,
+            more,
+        })))
+    }
+}
+
+/// Completes the barrier of a cluster if all its threads have come. Whether it did.
+fn meet<S: Shadow>(grid: &Grid<'_, S>, cluster: &mut [Block<S>]) -> bool {
+    let anyone = |block: &Block<S>| block.state.cluster.iter().any(|come| *come != 0);
+    let all = |block: &Block<S>| {
+        let mut warps = block.state.cluster.iter().zip(&block.state.live);
+        warps.all(|(come, live)| come & live == *live)
+    };
+    if !cluster.iter().any(anyone) || !cluster.iter().all(all) {
+        return false;
+    }
+    for block in cluster {
+        block.state.cluster.fill(0);
+        if S::ACTIVE && !block.done {
+            grid.shadow.cluster_barrier(&mut block.state.shadow);
+        }
+        for warp in &mut block.warps {
+            warp.release_cluster();
+        }
+    }
+    true
+}

@@ -1,0 +1,59 @@
+//! What a core that runs blocks keeps from one to the next.
+
+use crate::memory::View;
+use crate::register::{LANES, Registers};
+use crate::warp::Warp;
+
+/// The state of a core.
+#[derive(Debug, Default)]
+pub(crate) struct Worker {
+    /// Global memory as it was last looked at.
+    pub(crate) view: View,
+    /// Whether something was allocated or freed since.
+    pub(crate) stale: bool,
+    /// For each instruction of the module, the allocation it accessed last.
+    pub(crate) hints: Vec<u32>,
+    /// Registers that no frame uses.
+    pub(crate) registers: Vec<Registers>,
+    /// Warps that no block uses.
+    pub(crate) warps: Vec<Warp>,
+    /// Thread instructions executed.
+    pub(crate) executed: u64,
+    /// Warp instructions executed: the clock.
+    pub(crate) steps: u64,
+    /// `threadIdx` of each warp of a block, an axis after the other.
+    tids: Vec<[[u32; LANES]; 3]>,
+}
+
+impl Worker {
+    /// A core that runs a module of so many instructions.
+    pub(crate) fn new(view: View, instructions: usize) -> Self {
+        Self {
+            view,
+            hints: vec![0; instructions],
+            ..Self::default()
+        }
+    }
+
+    /// A clock that only rises, the same in every run.
+    pub(crate) const fn clock(&self) -> u64 {
+        // A warp instruction takes some cycles.
+        self.steps * 4
+    }
+
+    /// `threadIdx` of a warp's lanes, along one axis.
+    pub(crate) fn tid(&mut self, warp: u32, axis: u8, block: [u32; 3]) -> [u32; LANES] {
+        while self.tids.len() <= warp as usize {
+            let first = self.tids.len() as u32 * LANES as u32;
+            let mut rows = [[0; LANES]; 3];
+            for lane in 0..LANES {
+                let thread = first + lane as u32;
+                rows[0][lane] = thread % block[0];
+                rows[1][lane] = thread / block[0] % block[1];
+                rows[2][lane] = thread / block[0] / block[1];
+            }
+            self.tids.push(rows);
+        }
+        self.tids[warp as usize][axis as usize % 3]
+    }
+}

@@ -288,6 +288,9 @@ fn outside<S: Shadow>(
             "{verb} of {bytes} bytes at {address:#x}, of which {} are past the end of an allocation",
             address - info.address + u64::from(bytes) - info.bytes
         ),
+        Some(info) if address == info.address + info.bytes => {
+            format!("{verb} of {bytes} bytes at {address:#x}, right past the end of an allocation")
+        }
         Some(info) => format!(
             "{verb} of {bytes} bytes at {address:#x}, {} bytes past the end of an allocation",
             address - info.address - info.bytes

@@ -81,3 +81,79 @@ fn calls_local_memory_tables_and_printf() {
         .collect();
     assert_eq!(sim.download::<i32>(out, 32), expected);
 }
+
+const PARAMS: &str = include_str!("ptx/params.ptx");
+const SCALE: &str = include_str!("ptx/scale.ptx");
+
+#[test]
+fn parameters_of_every_kind() {
+    let sim = Sim::new(PARAMS);
+    let out = sim.upload(&[0_u8; 64]);
+    let args = args![
+        1_u8, -2_i8, -3_i16, -4_i32, -5_i64, 6_u8, 7_u16, 8_u32, 9_u64, 1.5_f32, 2.5_f64, out
+    ];
+    sim.launch("scalars", [1, 1, 1], [1, 1, 1], args).unwrap();
+    let expected: Vec<u8> = args[..11]
+        .iter()
+        .flat_map(|arg| arg.iter().copied())
+        .collect();
+    assert_eq!(sim.download::<u8>(out, expected.len()), expected);
+
+    let mut mixed = vec![0_u8; 48];
+    for (at, byte) in mixed.iter_mut().enumerate() {
+        *byte = at as u8 + 100;
+    }
+    // `flag` is a bool.
+    mixed[28] = 1;
+    let args: &[&[u8]] = &[&[1], &mixed, &7_u32.to_le_bytes(), &out.to_le_bytes()];
+    sim.launch("structs", [1, 1, 1], [1, 1, 1], args).unwrap();
+    let fields = [
+        &mixed[..1],
+        &mixed[8..16],
+        &mixed[16..28],
+        &mixed[28..29],
+        &mixed[32..40],
+    ];
+    let expected = [&[1][..], &fields.concat(), &7_u32.to_le_bytes()].concat();
+    assert_eq!(sim.download::<u8>(out, expected.len()), expected);
+}
+
+#[test]
+fn axpy_of_every_type_and_templates() {
+    let sim = Sim::new(PARAMS);
+    let n = 100_i32;
+    let x: Vec<i64> = (0..100).map(|i| i - 50).collect();
+    let y: Vec<i64> = (0..100).map(|i| i << 33).collect();
+    let (dx, dy) = (sim.upload(&x), sim.upload(&y));
+    sim.launch("axpy_i64", [4, 1, 1], [32, 1, 1], args![3_i64, dx, dy, n])
+        .unwrap();
+    let expected: Vec<i64> = x.iter().zip(&y).map(|(x, y)| 3 * x + y).collect();
+    assert_eq!(sim.download::<i64>(dy, 100), expected);
+    let x: Vec<f64> = (0..100).map(|i| f64::from(i) * 0.1).collect();
+    let (dx, dy) = (sim.upload(&x), sim.upload(&x));
+    sim.launch("axpy_f64", [4, 1, 1], [32, 1, 1], args![0.3_f64, dx, dy, n])
+        .unwrap();
+    let expected: Vec<f64> = x.iter().map(|x| x.mul_add(0.3, *x)).collect();
+    assert_eq!(sim.download::<f64>(dy, 100), expected);
+}
+
+#[test]
+fn scaling_to_half() {
+    let sim = Sim::new(SCALE);
+    let x: Vec<f32> = (0..100).map(|i| i as f32 * 1.37).collect();
+    let dx = sim.upload(&x);
+    let name = |ty: &str| format!("_Z5scaleI{ty}EvPKfPT_fi");
+    let out = sim.upload(&[0_u16; 100]);
+    let block = [128, 1, 1];
+    sim.launch(
+        &name("6__half"),
+        [1, 1, 1],
+        block,
+        args![dx, out, 0.7_f32, 100],
+    )
+    .unwrap();
+    let expected: Vec<u16> = (x.iter())
+        .map(|x| half::f16::from_f32(0.7 * x).to_bits())
+        .collect();
+    assert_eq!(sim.download::<u16>(out, 100), expected);
+}

@@ -227,6 +227,10 @@ impl Decoder<'_> {
                     wide: slot.bits == 64,
                 })
             }
+            // Variables may have names that begin with a percent sign.
+            Operand::Special(name) if self.scopes.local(name).is_some() => {
+                self.symbol(name, 0, ty.bits() == 64)
+            }
             Operand::Special(name) => {
                 let register = special::Register::from_name(name)?;
                 let wide = register.is_wide();
@@ -434,17 +438,22 @@ impl Decoder<'_> {
         };
         address.rest.is_empty().then_some(())?;
         match &address.base {
-            Operand::Symbol(name, _) => match self.scopes.local(name) {
-                Some(Local::KernelParam(at)) => {
-                    let at = i64::from(at) + address.offset;
-                    Some(Place::KernelParam(u32::try_from(at).ok()?))
+            Operand::Special(name) | Operand::Symbol(name, _)
+                if matches!(address.base, Operand::Symbol(..))
+                    || self.scopes.local(name).is_some() =>
+            {
+                match self.scopes.local(name) {
+                    Some(Local::KernelParam(at)) => {
+                        let at = i64::from(at) + address.offset;
+                        Some(Place::KernelParam(u32::try_from(at).ok()?))
+                    }
+                    Some(Local::Frame { offset, .. }) => {
+                        let at = i64::from(offset) + address.offset;
+                        Some(Place::Frame(u32::try_from(at).ok()?))
+                    }
+                    None => Some(Place::Row(self.symbol(name, address.offset, true)?, 0)),
                 }
-                Some(Local::Frame { offset, .. }) => {
-                    let at = i64::from(offset) + address.offset;
-                    Some(Place::Frame(u32::try_from(at).ok()?))
-                }
-                None => Some(Place::Row(self.symbol(name, address.offset, true)?, 0)),
-            },
+            }
             Operand::Int(base) => {
                 let row = self.constant64(base.wrapping_add_signed(address.offset));
                 Some(Place::Row(Source { row, wide: true }, 0))
@@ -491,7 +500,7 @@ impl Decoder<'_> {
     /// A variable of the function: its offset in the frame's local memory.
     pub(crate) fn frame_variable(&self, operand: &Operand) -> Option<u32> {
         match operand {
-            Operand::Symbol(name, 0) => match self.scopes.local(name)? {
+            Operand::Symbol(name, 0) | Operand::Special(name) => match self.scopes.local(name)? {
                 Local::Frame { offset, .. } => Some(offset),
                 Local::KernelParam(_) => None,
             },

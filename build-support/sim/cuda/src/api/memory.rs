@@ -1,5 +1,6 @@
 //! Device memory.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use gpuk_sim::memory::Kind;
@@ -90,7 +91,9 @@ exported! {
         match driver.allocations.find(address).map(|found| (found.base, found.how)) {
             Some((base, How::Graph(memory))) if base == address => {
                 driver.wait(driver.queue.last())?;
-                memory.set_live(false);
+                if let Some(memory) = memory.upgrade() {
+                    memory.set_live(false);
+                }
                 Ok(())
             }
             _ => Err(driver.refuse_free(address)),
@@ -146,7 +149,7 @@ pub(super) fn alloc_in_order(address: Out<u64>, bytes: usize, pool: usize, strea
     let context = stream.context.handle;
     if is_captured {
         let memory = driver.graph_memory(base, bytes as u64);
-        driver.allocations.insert(base, bytes as u64, How::Graph(memory.clone()), context);
+        driver.allocations.insert(base, bytes as u64, How::Graph(Arc::downgrade(&memory)), context);
         driver.submit(&stream, Op::Allocate(memory))?;
     } else {
         pool.add(bytes as u64);
@@ -166,8 +169,12 @@ pub(super) fn free_in_order(address: u64, stream: usize) -> Answer {
         driver.captures.permit_legacy(&stream.context)?;
     }
     if stream.capture().is_some() {
-        let found = driver.allocations.at(address).map(|found| found.how);
-        let Some(How::Graph(memory)) = found else {
+        let found = driver.allocations.at(address);
+        let memory = found.and_then(|found| match found.how {
+            How::Graph(memory) => memory.upgrade(),
+            _ => None,
+        });
+        let Some(memory) = memory else {
             return Err(Code::INVALID_VALUE
                 .because(format!("{address:#x} was not allocated in the graph that is captured")));
         };
@@ -185,7 +192,11 @@ pub(super) fn free_in_order(address: u64, stream: usize) -> Answer {
     }
     match driver.allocations.find(address).map(|found| (found.base, found.how)) {
         Some((base, How::Graph(memory))) if base == address => {
-            driver.submit_short(&stream, Op::Release(memory))
+            let memory = memory.upgrade();
+            memory.map_or(Ok(()), |memory| {
+                memory.set_live(false);
+                driver.submit_short(&stream, Op::Release(memory))
+            })
         }
         _ => Err(driver.refuse_free(address)),
     }

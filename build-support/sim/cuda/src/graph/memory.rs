@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gpuk_sim::Device;
 
+use crate::driver;
+use crate::memory::How;
+
 /// An allocation of a graph.
 #[derive(Debug)]
 pub(crate) struct GraphMemory {
@@ -49,8 +52,18 @@ impl GraphMemory {
 }
 
 impl Drop for GraphMemory {
+    /// The graph and everything made of it are gone. What a launch has left behind is the program's to free.
     fn drop(&mut self) {
-        // It is ours alone.
+        let Some(driver) = driver::started() else {
+            return;
+        };
+        if self.is_live() {
+            driver.allocations.adopt(self.address);
+            return;
+        }
+        driver
+            .allocations
+            .remove(self.address, |how| matches!(how, How::Graph(_)));
         let _ = self.device.0.memory().free(self.address);
     }
 }

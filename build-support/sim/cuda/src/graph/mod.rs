@@ -65,13 +65,22 @@ impl Body {
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) handle: usize,
-    pub(crate) graph: Weak<Graph>,
+    graph: Weak<Graph>,
     body: Mutex<Body>,
+    /// What the program was pointed to last, when it asked for parameters.
+    list: Mutex<Vec<usize>>,
 }
 
 impl Node {
     pub(crate) fn body(&self) -> MutexGuard<'_, Body> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a list for the program to read, and gives its address.
+    pub(crate) fn keep_list(&self, list: Vec<usize>) -> usize {
+        let mut kept = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = list;
+        kept.as_ptr().expose_provenance()
     }
 
     /// The graph that it is in.
@@ -127,6 +136,7 @@ impl Graph {
             handle,
             graph: Weak::clone(&self.me),
             body: Mutex::new(body),
+            list: Mutex::default(),
         });
         nodes.nodes.insert(node.handle, Arc::clone(&node));
         nodes

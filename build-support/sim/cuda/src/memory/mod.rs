@@ -11,7 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod pool;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use gpuk_sim::memory::window;
 use gpuk_sim::{AllocationInfo, Memory};
@@ -35,13 +35,21 @@ pub(crate) enum How {
     /// `cuMemAllocManaged`.
     Managed,
     /// By a graph.
-    Graph(Arc<GraphMemory>),
+    Graph(Weak<GraphMemory>),
 }
 
 impl How {
     /// Whether the host can use the address.
     pub(crate) const fn is_host(&self) -> bool {
         matches!(self, Self::Host(_) | Self::Registered(_) | Self::Managed)
+    }
+
+    /// Whether it is there: a graph's memory is not always.
+    fn is_there(&self) -> bool {
+        match self {
+            Self::Graph(memory) => memory.upgrade().is_some_and(|memory| memory.is_live()),
+            _ => true,
+        }
     }
 
     /// Whether it is the host's own memory, page-locked.
@@ -119,11 +127,7 @@ impl Allocations {
     pub(crate) fn find(&self, address: u64) -> Option<Allocation> {
         let known = self.known();
         let (_, found) = known.by_base.range(..=address).next_back()?;
-        let there = match &found.how {
-            How::Graph(memory) => memory.is_live(),
-            _ => true,
-        };
-        (found.holds(address) && there).then(|| found.clone())
+        (found.holds(address) && found.how.is_there()).then(|| found.clone())
     }
 
     /// The one that begins at an address, even if it is a graph's that is not there.
@@ -139,6 +143,13 @@ impl Allocations {
             return None;
         }
         known.by_base.remove(&base)
+    }
+
+    /// Makes a graph's memory the program's.
+    pub(crate) fn adopt(&self, base: u64) {
+        if let Some(found) = self.known().by_base.get_mut(&base) {
+            found.how = How::Device;
+        }
     }
 
     /// Takes out those of which that is so.
@@ -165,10 +176,7 @@ impl Allocations {
             .iter()
             // The host's own memory is not lost.
             .filter(|allocation| !matches!(allocation.how, How::Registered(_)))
-            .filter(|allocation| match &allocation.how {
-                How::Graph(memory) => memory.is_live(),
-                _ => true,
-            })
+            .filter(|allocation| allocation.how.is_there())
             .map(Allocation::info)
             .collect();
         leaks.sort_by_key(|info| info.number);

@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "calling the program's host functions")]
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -12,7 +11,6 @@ use gpuk_sim::AccessError;
 use crate::boundary::as_host_function;
 use crate::code::Code;
 use crate::driver::Driver;
-use crate::event::Recorded;
 use crate::graph::Launched;
 use crate::report;
 use crate::work::{Kernel, Op};
@@ -38,7 +36,8 @@ impl Driver {
         }
         let memory = self.device.memory();
         match op {
-            Op::Nothing | Op::Wait(_) | Op::Callback(_) | Op::Stamp(_) => {}
+            // A launch of a graph has a stamp for each event that it records.
+            Op::Nothing | Op::Record(_) | Op::Wait(_) | Op::Callback(_) | Op::Stamp(_) => {}
             Op::Kernel(kernel) => self.launch(kernel),
             Op::Copy(copy) => self.note_access("copy", copy.run(memory)),
             Op::Fill(fill) => self.note_access("memset", fill.run(memory)),
@@ -49,13 +48,6 @@ impl Driver {
             Op::Free(address) => {
                 // Whoever asked for it has looked whether it is there.
                 let _ = memory.free(*address);
-            }
-            Op::Record(event) => {
-                let stamp = Arc::default();
-                let _ = Arc::clone(&stamp).set(Instant::now());
-                if let Recorded::Work { stamp: place, .. } = &mut *event.recorded() {
-                    *place = event.is_timed().then_some(stamp);
-                }
             }
             Op::Allocate(memory) => memory.set_live(true),
             Op::Release(memory) => memory.set_live(false),

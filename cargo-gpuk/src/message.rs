@@ -137,7 +137,8 @@ impl<'a> CompilerMessage<'a> {
 /// A whole line, or from the column to its end; byte offsets count from the start of the file.
 fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
     let path = root.join(&label.place.file);
-    let source = std::fs::read_to_string(&path).unwrap_or_default();
+    let source = std::fs::read(&path).unwrap_or_default();
+    let source = String::from_utf8_lossy(&source);
     let number = label.place.line.saturating_sub(1) as usize;
     let line = source.split('\n').nth(number).unwrap_or_default();
     let before: usize = source

@@ -41,6 +41,19 @@ fn no_compiler_says_what_was_searched_and_the_command_that_mends_it() {
 
 #[test]
 #[ignore = "needs nvcc"]
+fn nvcc_text_that_is_no_utf8_is_refused_as_nvcc_does() {
+    let project = Project::new("p", GPUK).file("kernels/size.cu", "");
+    let source = b"extern \"C\" __global__ void size(int *p) {\n    p[0] = sizeof(\"\xe9\");\n}\n";
+    std::fs::write(project.root().join("kernels/size.cu"), source).unwrap();
+    let output = project.gpuk(&["check"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    for said in ["invalid multibyte character sequence", "p[0] = sizeof("] {
+        assert!(output.stderr.contains(said), "{}", output.stderr);
+    }
+}
+
+#[test]
+#[ignore = "needs nvcc"]
 fn nvcc_what_is_missing_at_the_end_has_a_place() {
     let project = Project::new("p", GPUK).file(
         "kernels/open.cu",

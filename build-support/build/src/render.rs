@@ -35,9 +35,9 @@ impl Render {
         for label in &finding.labels {
             let path = &label.place.file;
             let absolute = self.root.join(path);
-            self.files
-                .entry(path.clone())
-                .or_insert_with(|| std::fs::read_to_string(absolute).ok());
+            self.files.entry(path.clone()).or_insert_with(|| {
+                Some(String::from_utf8_lossy(&std::fs::read(absolute).ok()?).into_owned())
+            });
         }
         let title = title(finding.level);
         let code = finding.code.map(|code| code.to_string());

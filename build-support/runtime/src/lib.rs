@@ -79,6 +79,8 @@ pub use value::Value;
 
 /// Includes the modules that `gpuk-build` generated for this package, one for each kernel source.
 ///
+/// They name this crate `gpuk`: a package that depends on it under another name cannot include them.
+///
 /// If the build script went on after an error so that the editor stays useful, the errors are shown here.
 #[macro_export]
 macro_rules! include_kernels {

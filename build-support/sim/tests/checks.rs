@@ -164,7 +164,7 @@ fn checks_in_functions_and_recursion() {
     checked.launch("functions", launch(1, 32), args![table, out, 40, 1]);
     let failure = checked.failure().unwrap();
     assert_eq!(checked.sites[failure.site].condition, "n < 13");
-    assert_eq!((failure.key, failure.values[0]), (2, 13));
+    assert_eq!((failure.key, failure.values[0]), (3, 13));
 }
 
 #[test]

@@ -46,7 +46,10 @@ pub(crate) fn call(name: &str, work: impl FnOnce() -> Answer) -> u32 {
             refusal.code
         }
         Err(_) => {
-            log::line(Level::Error, &format!("`{name}`: a panic inside the simulator"));
+            log::line(
+                Level::Error,
+                &format!("`{name}`: a panic inside the simulator"),
+            );
             Code::UNKNOWN
         }
     };
@@ -77,9 +80,17 @@ macro_rules! exported {
 pub(crate) use exported;
 
 /// Where a value is written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct Out<T>(*mut T);
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
     /// Writes, or fails if there is no place.
@@ -154,9 +165,17 @@ impl Out<usize> {
 }
 
 /// A structure or list that is read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct In<T>(*const T);
+
+impl<T> Clone for In<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
     /// Reads, or fails if there is nothing.

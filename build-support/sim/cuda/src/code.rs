@@ -181,6 +181,9 @@ mod tests {
             assert!(!known.name.is_empty() && !known.text.is_empty());
         }
         assert_eq!(Code(777).name(), None);
-        assert_eq!(Code::ILLEGAL_ADDRESS.to_string(), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assert_eq!(
+            Code::ILLEGAL_ADDRESS.to_string(),
+            "CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+        );
     }
 }

@@ -76,8 +76,8 @@ pub(crate) fn init() -> Answer {
     if !is_visible() {
         return Err(Code::NO_DEVICE.because("`CUDA_VISIBLE_DEVICES` hides the device"));
     }
-    let options = Options::from_env()
-        .map_err(|error| Code::INVALID_VALUE.because(error.to_string()))?;
+    let options =
+        Options::from_env().map_err(|error| Code::INVALID_VALUE.because(error.to_string()))?;
     let mut is_first = false;
     DRIVER.get_or_init(|| {
         is_first = true;
@@ -89,7 +89,9 @@ pub(crate) fn init() -> Answer {
                 driver.queue.serve(|op| driver.run(&op));
             }
         };
-        let started = thread::Builder::new().name("gpuk-sim".to_owned()).spawn(serve);
+        let started = thread::Builder::new()
+            .name("gpuk-sim".to_owned())
+            .spawn(serve);
         started.map_err(|error| Code::OPERATING_SYSTEM.because(error.to_string()))?;
         crate::exit::at_exit();
     }
@@ -299,9 +301,7 @@ impl Driver {
             return Ok(false);
         };
         if capture.is_invalid() {
-            return Err(
-                Code::STREAM_CAPTURE_INVALIDATED.because("the stream's capture is invalid")
-            );
+            return Err(Code::STREAM_CAPTURE_INVALIDATED.because("the stream's capture is invalid"));
         }
         let handles: Vec<_> = after.iter().map(|node| node.handle).collect();
         let node = capture.graph.add(self, Body::Op(op.clone()), &handles)?;

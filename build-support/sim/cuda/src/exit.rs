@@ -1,6 +1,9 @@
 //! The end of the process.
 
-#![expect(unsafe_code, reason = "asking the C library to call when the process ends")]
+#![expect(
+    unsafe_code,
+    reason = "asking the C library to call when the process ends"
+)]
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -175,7 +175,10 @@ mod tests {
             format!("{event:#x} is of another kind: event, no stream")
         );
         events.remove(event);
-        assert_eq!(why(&events, event), format!("event {event:#x} was destroyed"));
+        assert_eq!(
+            why(&events, event),
+            format!("event {event:#x} was destroyed")
+        );
         assert_eq!(why(&events, 0), "the event is null");
         assert_eq!(why(&events, 0x1234), "0x1234 is no event");
     }

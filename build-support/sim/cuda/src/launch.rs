@@ -25,7 +25,9 @@ pub(crate) struct Shape {
 }
 
 fn product(of: [u32; 3]) -> u64 {
-    of.iter().map(|axis| u64::from(*axis)).fold(1, u64::saturating_mul)
+    of.iter()
+        .map(|axis| u64::from(*axis))
+        .fold(1, u64::saturating_mul)
 }
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
@@ -63,7 +65,9 @@ impl Function {
         let threads = product(shape.block);
         let most = u64::from(self.sim.max_threads().min(profile.threads_per_block));
         if threads > most {
-            return Err(self.invalid(format!("blocks of {threads} threads; at most {most} can be")));
+            return Err(self.invalid(format!(
+                "blocks of {threads} threads; at most {most} can be"
+            )));
         }
         if let Some(required) = self.sim.required_block()
             && required != shape.block
@@ -94,9 +98,8 @@ impl Function {
         } else {
             PORTABLE_CLUSTER
         };
-        let divides = (0..3).all(|axis| {
-            cluster[axis] > 0 && shape.grid[axis].is_multiple_of(cluster[axis])
-        });
+        let divides =
+            (0..3).all(|axis| cluster[axis] > 0 && shape.grid[axis].is_multiple_of(cluster[axis]));
         if !divides || blocks > u64::from(most) || !profile.has_clusters() {
             return Err(self.refuse(
                 Code::INVALID_CLUSTER_SIZE,

@@ -1,1 +1,52 @@
-//! stub
+//! The CUDA driver API over gpuk's simulator: a library that programs load as `libcuda.so.1`.
+//!
+//! Whatever is on the loader's path under that name is the driver to a program, so a program on cudarc, with gpuk's
+//! wrappers or without, runs unchanged: its PTX is executed and checked on the CPU by `gpuk_sim`. Machine code is
+//! refused as code for another device is, so that programs fall back to PTX.
+//!
+//! - `api`: the functions, by the sections of NVIDIA's reference
+//! - `boundary`: what all of them do; `refusal`, `code`: how they fail
+//! - `driver`: what there is; `handle`: what programs hold of it
+//! - `context`, `stream`, `event`, `capture`, `graph`: what work waits for
+//! - `queue`, `work`: doing it, in the order in which it was given
+//! - `memory`, `module`, `launch`, `device`: what is checked before that
+//! - `report`, `log`, `origin`, `exit`: what people are told
+//!
+//! # Environment
+//!
+//! - `GPUK_SIM_REPORT`: a file that findings are appended to, one JSON object a line (`report`); else they are
+//!   drawn on standard error
+//! - `GPUK_SIM_LOG`: what is said of calls that fail (`log`)
+//! - the options of `gpuk_sim::Options`: `GPUK_SIM_…`
+//! - `CUDA_VISIBLE_DEVICES`: hides the device, if it names no device 0
+//!
+//! # What differs from a device
+//!
+//! A handle that was destroyed gives an error where a device's driver may crash. Work of all streams is done in
+//! the order in which it was given, so what a program forgot to wait for in another stream is not found. After a
+//! fault the context says so as soon as it is known, not when it is waited for. What the simulator does not have,
+//! such as textures, interprocess and virtual memory management, is absent from the library.
+
+pub mod api;
+mod boundary;
+mod capture;
+mod code;
+mod context;
+mod device;
+mod driver;
+mod event;
+mod exit;
+mod graph;
+mod handle;
+mod launch;
+mod log;
+mod memory;
+mod module;
+mod origin;
+mod queue;
+mod refusal;
+mod report;
+mod stream;
+mod work;
+
+pub use code::Code;

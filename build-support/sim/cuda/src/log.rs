@@ -75,7 +75,10 @@ pub(crate) fn line(level: Level, text: &str) {
     let line = format!("gpuk-sim: {name}: {text}\n");
     // In one piece, since other threads and processes write too.
     let _ = match &log.file {
-        Some(mut file) => file.write_all(line.as_bytes()),
+        Some(file) => {
+            let mut file: &File = file;
+            file.write_all(line.as_bytes())
+        }
         None => std::io::stderr().write_all(line.as_bytes()),
     };
 }

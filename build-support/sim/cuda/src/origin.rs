@@ -69,10 +69,7 @@ fn first_own(backtrace: &str) -> Option<Line> {
         let is_driver = bare.strip_prefix("cu").is_some_and(|rest| {
             rest.starts_with(|first: char| first.is_ascii_uppercase()) && !bare.contains("::")
         });
-        let is_other = OTHERS
-            .iter()
-            .any(|other| bare.starts_with(other))
-            || is_driver;
+        let is_other = OTHERS.iter().any(|other| bare.starts_with(other)) || is_driver;
         let is_generated = place.contains("/build/") && place.contains("/out/");
         if is_other || is_generated || name.is_empty() {
             continue;

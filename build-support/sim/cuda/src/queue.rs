@@ -84,7 +84,10 @@ impl<T> Queue<T> {
     pub(crate) fn wait(&self, ticket: Ticket) {
         let mut state = self.state();
         while state.done < ticket {
-            state = self.less.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .less
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -114,7 +117,10 @@ impl<T> Queue<T> {
                 {
                     break work;
                 }
-                state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .more
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
             };
             drop(state);
             let _finish = Finish(self);

@@ -162,7 +162,8 @@ pub(crate) fn leak(left: &[AllocationInfo], at_exit: bool) {
     };
     let plural = if left.len() == 1 { "" } else { "s" };
     let count = left.len();
-    let mut text = format!("leak: {count} allocation{plural}, {bytes} bytes, not freed when {when}");
+    let mut text =
+        format!("leak: {count} allocation{plural}, {bytes} bytes, not freed when {when}");
     const SHOWN: usize = 8;
     for info in left.iter().take(SHOWN) {
         text.push_str(&format!(

@@ -133,10 +133,16 @@ impl Part {
                 shape.width
             )));
         }
-        let offset = plane.saturating_mul(z).saturating_add(pitch.saturating_mul(y));
+        let offset = plane
+            .saturating_mul(z)
+            .saturating_add(pitch.saturating_mul(y));
         Ok(End {
             space,
-            address: if space == Space::Host { self.host } else { self.device },
+            address: if space == Space::Host {
+                self.host
+            } else {
+                self.device
+            },
             offset: offset.saturating_add(x),
             pitch,
             plane,
@@ -167,7 +173,11 @@ fn plane(plane: In<Plane>) -> Answer<(End, End, Shape)> {
         pitch: of.dst_pitch,
         height: 0,
     };
-    Ok((from.end(&shape, "source")?, to.end(&shape, "destination")?, shape))
+    Ok((
+        from.end(&shape, "source")?,
+        to.end(&shape, "destination")?,
+        shape,
+    ))
 }
 
 /// The parts of a copy between volumes.
@@ -197,7 +207,11 @@ pub(super) fn volume(of: &Volume) -> Answer<(End, End, Shape)> {
     if shape.depth > 1 && heights.iter().any(|height| (1..of.height).contains(height)) {
         return Err(Code::INVALID_VALUE.because("planes are less high than what is copied of them"));
     }
-    Ok((from.end(&shape, "source")?, to.end(&shape, "destination")?, shape))
+    Ok((
+        from.end(&shape, "source")?,
+        to.end(&shape, "destination")?,
+        shape,
+    ))
 }
 
 exported! {

@@ -79,11 +79,10 @@ fn elapsed(ms: Out<f32>, start: usize, end: usize) -> Answer {
     let when = |event: &Event| {
         let recorded = event.recorded().clone();
         match recorded {
-            Recorded::Captured(_) => Err(Code::CAPTURED_EVENT
-                .because("an event was last recorded in a capture")),
-            Recorded::Never => {
-                Err(Code::INVALID_HANDLE.because("an event was never recorded"))
+            Recorded::Captured(_) => {
+                Err(Code::CAPTURED_EVENT.because("an event was last recorded in a capture"))
             }
+            Recorded::Never => Err(Code::INVALID_HANDLE.because("an event was never recorded")),
             Recorded::Work { ticket, stamp } => {
                 let stamp = stamp.ok_or_else(|| {
                     Code::INVALID_HANDLE.because("an event was created without timing")
@@ -91,10 +90,7 @@ fn elapsed(ms: Out<f32>, start: usize, end: usize) -> Answer {
                 if !driver.queue.is_done(ticket) {
                     return Err(Code::NOT_READY.into());
                 }
-                stamp
-                    .get()
-                    .copied()
-                    .ok_or_else(|| Code::NOT_READY.into())
+                stamp.get().copied().ok_or_else(|| Code::NOT_READY.into())
             }
         }
     };

@@ -28,9 +28,12 @@ fn alloc(place: Out<usize>, bytes: usize, flags: u32) -> Answer {
         return place.put(0);
     }
     let base = driver.take_memory(bytes, Kind::Pinned)?;
-    driver
-        .allocations
-        .insert(base, bytes as u64, How::Host(flags | MAPPED), context.handle);
+    driver.allocations.insert(
+        base,
+        bytes as u64,
+        How::Host(flags | MAPPED),
+        context.handle,
+    );
     place.put(usize::try_from(base).unwrap_or(0))
 }
 

@@ -70,10 +70,13 @@ impl Config {
         for Attribute { id, value, .. } in self.attributes.list(self.count as usize)? {
             match id {
                 attribute::COOPERATIVE => shape.cooperative = value[0] != 0,
-                attribute::CLUSTER_DIMENSION => shape.cluster = Some([value[0], value[1], value[2]]),
+                attribute::CLUSTER_DIMENSION => {
+                    shape.cluster = Some([value[0], value[1], value[2]])
+                }
                 attribute::SYNCHRONIZATION_POLICY | attribute::COUNT.. => {
-                    return Err(Code::INVALID_VALUE
-                        .because(format!("launches have no attribute {id}")));
+                    return Err(
+                        Code::INVALID_VALUE.because(format!("launches have no attribute {id}"))
+                    );
                 }
                 // Of the cache and of order, which change no result here; or nothing at all.
                 attribute::IGNORE | attribute::ACCESS_POLICY_WINDOW | 5.. => {}

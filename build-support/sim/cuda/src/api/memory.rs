@@ -129,7 +129,12 @@ exported! {
 }
 
 /// Allocates in the order of a stream, from a pool; in a captured stream, in its graph.
-pub(super) fn alloc_in_order(address: Out<u64>, bytes: usize, pool: usize, stream: usize) -> Answer {
+pub(super) fn alloc_in_order(
+    address: Out<u64>,
+    bytes: usize,
+    pool: usize,
+    stream: usize,
+) -> Answer {
     address.check()?;
     let driver = driver()?;
     let stream = driver.stream(stream)?;
@@ -149,11 +154,18 @@ pub(super) fn alloc_in_order(address: Out<u64>, bytes: usize, pool: usize, strea
     let context = stream.context.handle;
     if is_captured {
         let memory = driver.graph_memory(base, bytes as u64);
-        driver.allocations.insert(base, bytes as u64, How::Graph(Arc::downgrade(&memory)), context);
+        driver.allocations.insert(
+            base,
+            bytes as u64,
+            How::Graph(Arc::downgrade(&memory)),
+            context,
+        );
         driver.submit(&stream, Op::Allocate(memory))?;
     } else {
         pool.add(bytes as u64);
-        driver.allocations.insert(base, bytes as u64, How::Pooled(pool), context);
+        driver
+            .allocations
+            .insert(base, bytes as u64, How::Pooled(pool), context);
     }
     address.put(base)
 }
@@ -175,11 +187,14 @@ pub(super) fn free_in_order(address: u64, stream: usize) -> Answer {
             _ => None,
         });
         let Some(memory) = memory else {
-            return Err(Code::INVALID_VALUE
-                .because(format!("{address:#x} was not allocated in the graph that is captured")));
+            return Err(Code::INVALID_VALUE.because(format!(
+                "{address:#x} was not allocated in the graph that is captured"
+            )));
         };
         if memory.freed_in_graph.swap(true, Ordering::AcqRel) {
-            return Err(Code::INVALID_VALUE.because(format!("{address:#x} is freed in the graph already")));
+            return Err(
+                Code::INVALID_VALUE.because(format!("{address:#x} is freed in the graph already"))
+            );
         }
         return driver.submit(&stream, Op::Release(memory));
     }
@@ -190,7 +205,11 @@ pub(super) fn free_in_order(address: u64, stream: usize) -> Answer {
         }
         return driver.submit_short(&stream, Op::Free(address));
     }
-    match driver.allocations.find(address).map(|found| (found.base, found.how)) {
+    match driver
+        .allocations
+        .find(address)
+        .map(|found| (found.base, found.how))
+    {
         Some((base, How::Graph(memory))) if base == address => {
             let memory = memory.upgrade();
             memory.map_or(Ok(()), |memory| {

@@ -7,7 +7,6 @@
     unsafe_code,
     reason = "functions of C, whose names the library has to export"
 )]
-#![expect(non_snake_case, reason = "the driver API's names")]
 
 pub mod capture;
 pub mod context;

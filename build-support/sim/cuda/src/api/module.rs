@@ -43,9 +43,11 @@ fn load(place: Out<usize>, image: Image, options: &JitOptions) -> Answer {
     place.check()?;
     let driver = driver()?;
     let context = driver.current()?;
-    let ptx = image.ptx(driver.profile.capability).inspect_err(|refusal| {
-        options.tell(&refusal.why);
-    })?;
+    let ptx = image
+        .ptx(driver.profile.capability)
+        .inspect_err(|refusal| {
+            options.tell(&refusal.why);
+        })?;
     place.put(driver.load_module(&context, &ptx, options)?.handle)
 }
 

@@ -54,7 +54,11 @@ fn kernel_op(driver: &Driver, params: &KernelParams, kernel: usize) -> Answer<Op
         extra: params.extra,
     };
     let bytes = given.read(&function)?;
-    Ok(Op::Kernel(Arc::new(function.plan(&shape, bytes, &driver.profile)?)))
+    Ok(Op::Kernel(Arc::new(function.plan(
+        &shape,
+        bytes,
+        &driver.profile,
+    )?)))
 }
 
 /// A copy, as a node's parameters have it.
@@ -108,6 +112,13 @@ fn put_list<T: Copy + Default>(place: Out<T>, count: Out<usize>, list: &[T]) -> 
     let padded = list.iter().copied().chain(std::iter::repeat(T::default()));
     place.put_all(padded, room);
     count.put(list.len().min(room))
+}
+
+/// Says of so many edges that they have no data (`CUgraphEdgeData`).
+fn put_data(place: Out<u64>, only_count: bool, count: usize) {
+    if !place.is_null() && !only_count {
+        place.put_all(std::iter::repeat_n(0, count), count);
+    }
 }
 
 fn connect(graph: usize, from: In<usize>, to: In<usize>, count: usize, connected: bool) -> Answer {
@@ -241,8 +252,8 @@ exported! {
 
     /// Adds a wait for an event.
     fn cuGraphAddEventWaitNode(place: Out<usize>, graph: usize, after: In<usize>, count: usize, of: usize) {
-        let op = Op::Wait(event(of)?);
-        add(&Place { node: place, graph, after, count }, Body::Op(op))
+        event(of)?;
+        add(&Place { node: place, graph, after, count }, Body::Op(Op::Wait))
     }
 
     /// What a node is.
@@ -295,6 +306,49 @@ exported! {
 
     /// Lets nodes depend on others no more.
     fn cuGraphRemoveDependencies(graph: usize, from: In<usize>, to: In<usize>, count: usize) {
+        connect(graph, from, to, count, false)
+    }
+
+    /// As `cuGraphGetEdges`. Edges have no data.
+    fn cuGraphGetEdges_v2(graph: usize, from: Out<usize>, to: Out<usize>, data: Out<u64>, count: Out<usize>) {
+        let (first, second): (Vec<_>, Vec<_>) = find(graph)?.edges().into_iter().unzip();
+        let room = count.get()?;
+        put_data(data, from.is_null(), room.min(first.len()));
+        put_list(from, count, &first)?;
+        if !to.is_null() {
+            count.put(room)?;
+            put_list(to, count, &second)?;
+        }
+        Ok(())
+    }
+
+    /// As `cuGraphNodeGetDependencies`. Edges have no data.
+    fn cuGraphNodeGetDependencies_v2(of: usize, nodes: Out<usize>, data: Out<u64>, count: Out<usize>) {
+        let edges = node(of)?.graph()?.edges();
+        let all: Vec<_> = edges.iter().filter(|(_, to)| *to == of).map(|(from, _)| *from).collect();
+        put_data(data, nodes.is_null(), count.get()?.min(all.len()));
+        put_list(nodes, count, &all)
+    }
+
+    /// As `cuGraphNodeGetDependentNodes`. Edges have no data.
+    fn cuGraphNodeGetDependentNodes_v2(of: usize, nodes: Out<usize>, data: Out<u64>, count: Out<usize>) {
+        let edges = node(of)?.graph()?.edges();
+        let all: Vec<_> = edges.iter().filter(|(from, _)| *from == of).map(|(_, to)| *to).collect();
+        put_data(data, nodes.is_null(), count.get()?.min(all.len()));
+        put_list(nodes, count, &all)
+    }
+
+    /// As `cuGraphAddDependencies`. Edges have no data.
+    fn cuGraphAddDependencies_v2(graph: usize, from: In<usize>, to: In<usize>, data: In<u64>, count: usize) {
+        if !data.is_null() && data.list(count)?.iter().any(|data| *data != 0) {
+            return Err(Code::NOT_SUPPORTED.because("edges have no data"));
+        }
+        connect(graph, from, to, count, true)
+    }
+
+    /// As `cuGraphRemoveDependencies`.
+    fn cuGraphRemoveDependencies_v2(graph: usize, from: In<usize>, to: In<usize>, data: In<u64>, count: usize) {
+        let _ = data;
         connect(graph, from, to, count, false)
     }
 

@@ -21,7 +21,9 @@ fn max_blocks(blocks: Out<i32>, function: usize, threads: i32, dynamic: usize) -
     blocks.check()?;
     let driver = driver()?;
     let function = driver.callable(function)?;
-    let count = function.needs().blocks(threads, dynamic as u64, &driver.profile)?;
+    let count = function
+        .needs()
+        .blocks(threads, dynamic as u64, &driver.profile)?;
     blocks.put(count.cast_signed())
 }
 
@@ -42,7 +44,9 @@ fn best_block(
         Some(bytes) => unsafe { bytes(threads.cast_signed()) as u64 },
         None => dynamic as u64,
     };
-    let (blocks, threads) = function.needs().best_block(dynamic, limit, &driver.profile)?;
+    let (blocks, threads) = function
+        .needs()
+        .best_block(dynamic, limit, &driver.profile)?;
     grid.put(blocks.cast_signed())?;
     block.put(threads.cast_signed())
 }

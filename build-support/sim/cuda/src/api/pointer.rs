@@ -70,7 +70,10 @@ fn value(attribute: u32, address: u64, of: &Allocation) -> Option<Value> {
             _ => 0,
         }),
         // MAPPING_SIZE, MAPPING_BASE_ADDR
-        18 => Value::Word(of.bytes.next_multiple_of(if is_pooled { POOL_CHUNK } else { CHUNK })),
+        18 => Value::Word(
+            of.bytes
+                .next_multiple_of(if is_pooled { POOL_CHUNK } else { CHUNK }),
+        ),
         19 => Value::Word(of.base),
         // MEMORY_BLOCK_ID
         20 => Value::Word(of.number),
@@ -82,7 +85,11 @@ fn value(attribute: u32, address: u64, of: &Allocation) -> Option<Value> {
 
 fn find(driver: &Driver, address: u64) -> Answer<Allocation> {
     driver.allocations.find(address).ok_or_else(|| {
-        Code::INVALID_VALUE.because(describe(&driver.allocations, driver.device.memory(), address))
+        Code::INVALID_VALUE.because(describe(
+            &driver.allocations,
+            driver.device.memory(),
+            address,
+        ))
     })
 }
 

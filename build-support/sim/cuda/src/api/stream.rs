@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 
 use crate::api::context::PRIORITIES;
 use crate::boundary::{In, Out, exported};
+use crate::capture::Joined;
 use crate::capture::refuse_captured;
 use crate::code::Code;
 use crate::driver::driver;
 use crate::event::Recorded;
 use crate::graph::Body;
-use crate::capture::Joined;
 use crate::refusal::Answer;
 use crate::stream::{NON_BLOCKING, PER_THREAD, Stream};
 use crate::work::{Callback, HostFunction, Op, Opaque};
@@ -56,7 +56,7 @@ fn wait_event(stream: &Arc<Stream>, event: usize, flags: u32) -> Answer {
     if let Some(joined) = &mut *place {
         if flags == 1 {
             let after: Vec<_> = joined.after.iter().map(|node| node.handle).collect();
-            let body = Body::Op(Op::Wait(event));
+            let body = Body::Op(Op::Wait);
             joined.after = vec![joined.capture.graph.add(driver, body, &after)?];
             return Ok(());
         }
@@ -93,8 +93,9 @@ fn wait_event(stream: &Arc<Stream>, event: usize, flags: u32) -> Answer {
         }
         Recorded::Captured(joined) => {
             if !driver.captures.is_under_way(&joined.capture) {
-                return Err(Code::INVALID_VALUE
-                    .because("the event was recorded in a capture that is over"));
+                return Err(
+                    Code::INVALID_VALUE.because("the event was recorded in a capture that is over")
+                );
             }
             if stream.is_legacy() {
                 joined.capture.invalidate();

@@ -38,7 +38,9 @@ fn check(driver: &Driver, address: u64, bytes: usize) -> Answer {
     if fits && bytes > 0 {
         return Ok(());
     }
-    Err(Code::INVALID_VALUE.because(format!("{bytes} bytes at {address:#x} are no managed memory")))
+    Err(Code::INVALID_VALUE.because(format!(
+        "{bytes} bytes at {address:#x} are no managed memory"
+    )))
 }
 
 fn check_location(driver: &Driver, location: Location) -> Answer {

@@ -48,7 +48,10 @@ fn steps(graph: &Graph) -> Answer<Vec<Step>> {
         let body = node.body();
         let ops = match &*body {
             Body::Op(op) => vec![op.clone()],
-            Body::Child(child) => steps(child)?.into_iter().flat_map(|step| step.ops).collect(),
+            Body::Child(child) => steps(child)?
+                .into_iter()
+                .flat_map(|step| step.ops)
+                .collect(),
         };
         Ok(Step {
             node: node.handle,
@@ -105,7 +108,11 @@ impl Exec {
                 memory.bytes, memory.address
             )));
         }
-        let ops = self.steps().iter().flat_map(|step| step.ops.clone()).collect();
+        let ops = self
+            .steps()
+            .iter()
+            .flat_map(|step| step.ops.clone())
+            .collect();
         Ok((Launched { ops }, left))
     }
 
@@ -149,4 +156,3 @@ impl Drop for Exec {
         }
     }
 }
-

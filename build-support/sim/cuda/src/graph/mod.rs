@@ -52,7 +52,7 @@ impl Body {
                 Op::Fill(_) => NodeKind::Memset,
                 Op::Host(_) | Op::Callback(_) => NodeKind::Host,
                 Op::Record(_) => NodeKind::EventRecord,
-                Op::Wait(_) => NodeKind::WaitEvent,
+                Op::Wait => NodeKind::WaitEvent,
                 Op::Allocate(_) => NodeKind::MemAlloc,
                 Op::Release(_) => NodeKind::MemFree,
                 Op::Nothing | Op::Free(_) | Op::Stamp(_) | Op::Graph(_) => NodeKind::Empty,
@@ -162,7 +162,10 @@ impl Graph {
         let nodes = self.nodes();
         let of_node = |(to, after): (&usize, &BTreeSet<usize>)| {
             let to = *to;
-            after.iter().map(move |from| (*from, to)).collect::<Vec<_>>()
+            after
+                .iter()
+                .map(move |from| (*from, to))
+                .collect::<Vec<_>>()
         };
         nodes.after.iter().flat_map(of_node).collect()
     }
@@ -182,7 +185,11 @@ impl Graph {
                 }
             });
             if !done {
-                let what = if connected { "be made" } else { "be taken away" };
+                let what = if connected {
+                    "be made"
+                } else {
+                    "be taken away"
+                };
                 return Err(Code::INVALID_VALUE.because(format!(
                     "the dependency of {to:#x} on {from:#x} cannot {what}"
                 )));

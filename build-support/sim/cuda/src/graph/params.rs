@@ -52,8 +52,10 @@ pub struct HostParams {
 impl MemsetParams {
     pub(crate) fn fill(&self) -> Answer<Fill> {
         if !matches!(self.element, 1 | 2 | 4) {
-            return Err(Code::INVALID_VALUE
-                .because(format!("elements of {} bytes; they have 1, 2 or 4", self.element)));
+            return Err(Code::INVALID_VALUE.because(format!(
+                "elements of {} bytes; they have 1, 2 or 4",
+                self.element
+            )));
         }
         Ok(Fill {
             address: self.address,

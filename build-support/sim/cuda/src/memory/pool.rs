@@ -80,7 +80,9 @@ impl Pool {
         let place = self.place(attribute);
         place
             .map(|place| place.load(Ordering::Acquire))
-            .ok_or_else(|| Code::INVALID_VALUE.because(format!("there is no attribute {attribute}")))
+            .ok_or_else(|| {
+                Code::INVALID_VALUE.because(format!("there is no attribute {attribute}"))
+            })
     }
 
     /// Sets an attribute; the high marks only to 0.

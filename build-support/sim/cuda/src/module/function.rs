@@ -73,9 +73,9 @@ impl Settings {
         Some(match which {
             attribute::MAX_DYNAMIC_SHARED => &self.max_dynamic_shared,
             attribute::CARVEOUT => &self.carveout,
-            attribute::CLUSTER_WIDTH..=attribute::CLUSTER_DEPTH => {
-                self.cluster.get((which - attribute::CLUSTER_WIDTH) as usize)?
-            }
+            attribute::CLUSTER_WIDTH..=attribute::CLUSTER_DEPTH => self
+                .cluster
+                .get((which - attribute::CLUSTER_WIDTH) as usize)?,
             attribute::NON_PORTABLE_CLUSTER => &self.non_portable,
             attribute::CLUSTER_POLICY => &self.policy,
             _ => return None,

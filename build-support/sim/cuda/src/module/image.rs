@@ -25,7 +25,13 @@ pub(crate) unsafe fn ptx(image: *const c_void, capability: u32) -> Answer<String
     }
     if starts_with(&fatbin::WRAPPER.to_le_bytes()) {
         // SAFETY: such a structure holds two numbers of four bytes and then the pointer.
-        let inner = unsafe { image.cast::<u8>().add(8).cast::<*const c_void>().read_unaligned() };
+        let inner = unsafe {
+            image
+                .cast::<u8>()
+                .add(8)
+                .cast::<*const c_void>()
+                .read_unaligned()
+        };
         if inner == image {
             return Err(not_an_image());
         }
@@ -58,8 +64,9 @@ pub(crate) fn ptx_of_file(bytes: &[u8], capability: u32) -> Answer<String> {
 }
 
 fn machine_code() -> Refusal {
-    Code::NO_BINARY_FOR_GPU
-        .because("the image is machine code (a cubin), which the simulator does not run; it runs PTX")
+    Code::NO_BINARY_FOR_GPU.because(
+        "the image is machine code (a cubin), which the simulator does not run; it runs PTX",
+    )
 }
 
 fn not_an_image() -> Refusal {

@@ -31,11 +31,7 @@ pub(crate) struct JitOptions {
 
 impl JitOptions {
     /// Reads lists of options and their values.
-    pub(crate) fn read(
-        count: u32,
-        options: In<u32>,
-        values: Out<*mut c_void>,
-    ) -> Answer<Self> {
+    pub(crate) fn read(count: u32, options: In<u32>, values: Out<*mut c_void>) -> Answer<Self> {
         let count = count as usize;
         let mut read = Self::default();
         let options = options.list(count)?;

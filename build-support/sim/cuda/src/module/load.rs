@@ -76,12 +76,18 @@ impl Driver {
             .functions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let found = known.get(name).and_then(|handle| self.functions.find(*handle));
+        let found = known
+            .get(name)
+            .and_then(|handle| self.functions.find(*handle));
         if let Some(found) = found {
             return Ok(found);
         }
         let sim = module.sim.function(name).ok_or_else(|| {
-            let all: Vec<_> = module.sim.functions().map(|function| function.name().to_owned()).collect();
+            let all: Vec<_> = module
+                .sim
+                .functions()
+                .map(|function| function.name().to_owned())
+                .collect();
             Code::NOT_FOUND.because(format!(
                 "the module has no kernel `{name}`; it has {}",
                 listed(&all)
@@ -116,7 +122,9 @@ impl Driver {
             .kernels
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let found = known.get(name).and_then(|handle| self.kernels.find(*handle));
+        let found = known
+            .get(name)
+            .and_then(|handle| self.kernels.find(*handle));
         if let Some(found) = found {
             return Ok(found);
         }
@@ -136,7 +144,11 @@ impl Driver {
     }
 
     /// A library's module in a context.
-    pub(crate) fn module_of(&self, library: &Library, context: &Arc<Context>) -> Answer<Arc<Module>> {
+    pub(crate) fn module_of(
+        &self,
+        library: &Library,
+        context: &Arc<Context>,
+    ) -> Answer<Arc<Module>> {
         let mut modules = library.modules();
         if let Some(module) = modules.get(&context.handle) {
             return Ok(Arc::clone(module));
@@ -165,7 +177,10 @@ impl Driver {
     /// Lets go of a library, its kernels and modules.
     pub(crate) fn unload_library(&self, library: &Library) {
         self.libraries.remove(library.handle);
-        drop(self.kernels.take(|kernel| kernel.library.handle == library.handle));
+        drop(
+            self.kernels
+                .take(|kernel| kernel.library.handle == library.handle),
+        );
         for module in library.modules().values() {
             self.unload(module);
         }
@@ -178,7 +193,11 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<_> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
     let more = names.len().saturating_sub(SHOWN);
     if more > 0 {
         format!("{} and {more} more", shown.join(", "))

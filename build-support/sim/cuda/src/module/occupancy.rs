@@ -29,7 +29,9 @@ impl Needs {
         let shared = shared.next_multiple_of(GRANULE);
         let by_shared = u64::from(profile.shared_per_multiprocessor) / shared.max(1);
         let by_shared = u32::try_from(by_shared).unwrap_or(u32::MAX);
-        Ok(by_threads.min(profile.blocks_per_multiprocessor).min(by_shared))
+        Ok(by_threads
+            .min(profile.blocks_per_multiprocessor)
+            .min(by_shared))
     }
 
     /// The size of blocks that fills a multiprocessor best, and how many of them fill the device.

@@ -23,14 +23,18 @@ impl HostPointer {
     }
 
     fn at(self, offset: u64) -> *mut u8 {
-        self.0.wrapping_add(usize::try_from(offset).unwrap_or(usize::MAX))
+        self.0
+            .wrapping_add(usize::try_from(offset).unwrap_or(usize::MAX))
     }
 
     /// The bytes as they are now.
     pub(crate) fn read(self, offset: u64, bytes: usize) -> Vec<u8> {
         let mut out = vec![0; bytes];
         // SAFETY: the program's promise of so many bytes; ours are new.
-        unsafe { self.at(offset).copy_to_nonoverlapping(out.as_mut_ptr(), bytes) };
+        unsafe {
+            self.at(offset)
+                .copy_to_nonoverlapping(out.as_mut_ptr(), bytes)
+        };
         out
     }
 
@@ -64,16 +68,6 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Bytes without lines.
-    pub(crate) const fn line(place: Place) -> Self {
-        Self {
-            place,
-            offset: 0,
-            pitch: 0,
-            plane: 0,
-        }
-    }
-
     /// From the first byte of `shape` to behind the last.
     pub(crate) const fn extent(&self, shape: &Shape) -> u64 {
         if shape.is_empty() {

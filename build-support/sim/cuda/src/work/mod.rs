@@ -35,8 +35,8 @@ pub(crate) enum Op {
     Stamp(Stamp),
     /// A graph's node that records an event outside of it.
     Record(Arc<Event>),
-    /// A graph's node that waits for an event outside of it.
-    Wait(Arc<Event>),
+    /// A graph's node that waits for an event outside of it: what that was recorded behind came before.
+    Wait,
     /// A graph's memory begins to be there.
     Allocate(Arc<GraphMemory>),
     /// A graph's memory is there no more.

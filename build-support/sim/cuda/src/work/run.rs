@@ -37,7 +37,7 @@ impl Driver {
         let memory = self.device.memory();
         match op {
             // A launch of a graph has a stamp for each event that it records.
-            Op::Nothing | Op::Record(_) | Op::Wait(_) | Op::Callback(_) | Op::Stamp(_) => {}
+            Op::Nothing | Op::Record(_) | Op::Wait | Op::Callback(_) | Op::Stamp(_) => {}
             Op::Kernel(kernel) => self.launch(kernel),
             Op::Copy(copy) => self.note_access("copy", copy.run(memory)),
             Op::Fill(fill) => self.note_access("memset", fill.run(memory)),

@@ -90,6 +90,77 @@ fn answers(file: &str, scenarios: &[Scenario], env: &[(&str, &str)]) -> String {
     all
 }
 
+/// A folder in which the loader finds the simulator as the driver.
+fn simulator() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let deps = std::env::current_exe().unwrap();
+    let built = deps.ancestors().nth(2).unwrap().join("libgpuk_sim_cuda.so");
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// The lines that differ, by scenario.
+fn differences(recorded: &str, simulated: &str) -> String {
+    let mut differences = String::new();
+    let scenarios = |text: &str| -> Vec<Vec<String>> {
+        let scenarios = text
+            .split("\n\n")
+            .map(str::trim)
+            .filter(|text| !text.is_empty());
+        scenarios
+            .map(|text| text.lines().map(str::to_owned).collect())
+            .collect()
+    };
+    let (recorded, simulated) = (scenarios(recorded), scenarios(simulated));
+    assert_eq!(recorded.len(), simulated.len());
+    for (recorded, simulated) in recorded.iter().zip(&simulated) {
+        assert_eq!(recorded[0], simulated[0]);
+        let mut of_scenario = String::new();
+        for index in 0..recorded.len().max(simulated.len()) {
+            let (device, here) = (recorded.get(index), simulated.get(index));
+            if device != here {
+                for (mark, line) in [('-', device), ('+', here)] {
+                    if let Some(line) = line {
+                        writeln!(of_scenario, "{mark} {line}").unwrap();
+                    }
+                }
+            }
+        }
+        if !of_scenario.is_empty() {
+            writeln!(differences, "{}\n{of_scenario}", recorded[0]).unwrap();
+        }
+    }
+    differences
+}
+
+fn compare(file: &str, recorded: &str) -> String {
+    let (_, scenarios) = FILES.into_iter().find(|(name, _)| *name == file).unwrap();
+    let simulator = simulator();
+    let path = simulator.path().to_str().unwrap();
+    let env = [("LD_LIBRARY_PATH", path), ("GPUK_SIM_LOG", "off")];
+    differences(recorded, &answers(file, scenarios, &env))
+}
+
+macro_rules! compared {
+    ($($file:ident),*) => {$(
+        #[test]
+        fn $file() {
+            let recorded = include_str!(concat!("recorded/", stringify!($file), ".txt"));
+            insta::assert_snapshot!(compare(stringify!($file), recorded));
+        }
+    )*};
+}
+
+mod as_recorded {
+    use super::compare;
+
+    compared!(
+        start, contexts, streams, memory, modules, launches, faults, capture, graphs, libraries
+    );
+}
+
 #[test]
 #[ignore = "records what a device's driver answers"]
 fn record() {

@@ -68,6 +68,10 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     let project = package("scripted");
     let _ = check(&project).ok();
     let out = out(&project);
+    // What an earlier run of this test left: cargo names the folder after the package's name.
+    std::fs::remove_dir_all(&out).unwrap();
+    project.write("kernels/scale.cuh", "#define FACTOR 2\n");
+    let _ = check(&project).ok();
     let bindings = || std::fs::read_to_string(out.join("kernels.rs")).unwrap();
     let units = || std::fs::read_dir(out.join("store/units")).unwrap().count();
     assert!(bindings().contains("/// Scales in place."));
@@ -98,6 +102,21 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     );
     let _ = check(&project).ok();
     assert!(bindings().contains("pub mod new"), "a new source is seen");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_the_first_kernel_is_seen() {
+    let project = package("first");
+    std::fs::remove_dir_all(project.root().join("kernels")).unwrap();
+    let _ = check(&project).ok();
+    project.write(
+        "kernels/first.cu",
+        "extern \"C\" __global__ void first(int *data) { data[0] = 1; }\n",
+    );
+    let _ = check(&project).ok();
+    let bindings = std::fs::read_to_string(out(&project).join("kernels.rs")).unwrap();
+    assert!(bindings.contains("pub mod first"), "{bindings}");
 }
 
 #[test]

@@ -187,6 +187,10 @@ impl Script {
         for path in paths.filter(|path| !path.starts_with(&self.out)) {
             directives.rerun_if_changed(&path);
         }
+        if files.is_empty() && result.is_ok() {
+            // The first kernel may come in a folder that does not exist yet.
+            directives.rerun_if_changed(&self.out.join("never"));
+        }
         findings
             .iter()
             .for_each(|finding| directives.warning(finding));

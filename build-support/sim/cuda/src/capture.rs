@@ -62,6 +62,14 @@ impl Capture {
         self.invalid.load(Ordering::Acquire)
     }
 
+    /// Fails if it is invalid.
+    pub(crate) fn check(&self) -> Answer {
+        if self.is_invalid() {
+            return Err(Code::STREAM_CAPTURE_INVALIDATED.because("the stream's capture is invalid"));
+        }
+        Ok(())
+    }
+
     /// Makes it fail at its end.
     pub(crate) fn invalidate(&self) {
         self.invalid.store(true, Ordering::Release);

@@ -19,7 +19,13 @@ pub(crate) struct Profile {
     pub(crate) shared_per_multiprocessor: u32,
     /// Bytes of shared memory of a block that are not the program's.
     pub(crate) reserved_shared: u32,
+    /// 1000 times the major version of CUDA that the driver is of, and 10 times the minor one.
+    pub(crate) driver_version: u32,
 }
+
+/// The version of CUDA that the functions here are of, and that the driver says it is of unless
+/// `GPUK_SIM_DRIVER_VERSION` says otherwise: it is what programs choose PTX by.
+pub(crate) const DRIVER_VERSION: u32 = 13_000;
 
 /// Blocks of a cluster that every device of compute capability 9.0 and higher takes.
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
@@ -31,7 +37,7 @@ pub(crate) const GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 pub(crate) const BLOCK: [u32; 3] = [1024, 1024, 64];
 
 impl Profile {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options, driver_version: Option<u32>) -> Self {
         let (major, minor) = options.capability;
         // CUDA programming guide, technical specifications per compute capability.
         let (threads, blocks, shared) = match (major, minor) {
@@ -55,6 +61,7 @@ impl Profile {
             shared_per_block_opt_in: shared - reserved,
             shared_per_multiprocessor: shared,
             reserved_shared: reserved,
+            driver_version: driver_version.unwrap_or(DRIVER_VERSION),
         }
     }
 
@@ -82,6 +89,11 @@ impl Profile {
             11 => i32::MAX,
             // MAX_REGISTERS_PER_BLOCK, …_PER_MULTIPROCESSOR
             12 | 82 => 64 << 10,
+            // CLOCK_RATE and MEMORY_CLOCK_RATE in kHz, GLOBAL_MEMORY_BUS_WIDTH in bits, L2_CACHE_SIZE: programs
+            // divide by them.
+            13 | 36 => 1_000_000,
+            37 => 512,
+            38 => 50 << 20,
             // TEXTURE_ALIGNMENT, SURFACE_ALIGNMENT: what allocations are aligned to.
             14 | 30 => 512,
             // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, ASYNC_ENGINE_COUNT, UNIFIED_ADDRESSING
@@ -116,6 +128,23 @@ impl Profile {
         })
     }
 
+    /// The newest version of PTX that a driver of that version takes (PTX ISA, release notes).
+    pub(crate) const fn ptx_version(&self) -> (u32, u32) {
+        let (major, minor) = (self.driver_version / 1000, self.driver_version % 1000 / 10);
+        match (major, minor) {
+            (12, 7..) => (8, minor - 1),
+            (12, 6) => (8, 5),
+            // 11.0 brought 7.0, 12.0 8.0, 13.0 9.0, and each later one of them one more.
+            _ => (major.saturating_sub(4), minor),
+        }
+    }
+
+    /// `13.0`.
+    pub(crate) fn driver_name(&self) -> String {
+        let version = self.driver_version;
+        format!("{}.{}", version / 1000, version % 1000 / 10)
+    }
+
     /// Sixteen bytes that no other device has.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         let mut uuid = *b"gpuk simulator\0\0";
@@ -133,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_device_is_of_its_compute_capability() {
-        let profile = Profile::new(&Options::default());
+        let profile = Profile::new(&Options::default(), None);
         let get = |attribute| profile.attribute(attribute).unwrap();
         assert_eq!((get(75), get(76)), (9, 0));
         assert_eq!((get(97), get(81), get(111)), (232_448, 233_472, 1024));
@@ -142,10 +171,12 @@ mod tests {
             capability: (8, 6),
             ..Options::default()
         };
-        let profile = Profile::new(&older);
+        let profile = Profile::new(&older, Some(12_080));
         assert_eq!(profile.attribute(97), Some(101_376));
         assert_eq!(profile.attribute(120), Some(0));
         assert_eq!(profile.attribute(0), None);
         assert_eq!(profile.attribute(148), None);
+        assert_eq!(profile.ptx_version(), (8, 7));
+        assert_eq!(profile.driver_name(), "12.8");
     }
 }

@@ -65,6 +65,24 @@ fn is_visible() -> bool {
     }
 }
 
+/// The version of CUDA that the driver is to be of, if the environment says.
+pub(crate) fn driver_version() -> Answer<Option<u32>> {
+    let Ok(text) = std::env::var("GPUK_SIM_DRIVER_VERSION") else {
+        return Ok(None);
+    };
+    let parts = text.trim().split_once('.');
+    let parsed = parts.and_then(|(major, minor)| {
+        let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        (major < 1000 && minor < 100).then_some(major * 1000 + minor * 10)
+    });
+    match parsed {
+        Some(version) => Ok(Some(version)),
+        None => Err(Code::INVALID_VALUE.because(format!(
+            "`GPUK_SIM_DRIVER_VERSION` is `{text}`; it takes a version of CUDA: `13.0`"
+        ))),
+    }
+}
+
 /// Starts the driver, once.
 pub(crate) fn init() -> Answer {
     if in_host_function() {
@@ -78,10 +96,11 @@ pub(crate) fn init() -> Answer {
     }
     let options =
         Options::from_env().map_err(|error| Code::INVALID_VALUE.because(error.to_string()))?;
+    let version = driver_version()?;
     let mut is_first = false;
     DRIVER.get_or_init(|| {
         is_first = true;
-        Driver::new(options)
+        Driver::new(options, version)
     });
     if is_first {
         let serve = || {
@@ -114,14 +133,17 @@ pub(crate) fn driver() -> Answer<&'static Driver> {
 }
 
 impl Driver {
-    fn new(options: Options) -> Self {
+    fn new(options: Options, version: Option<u32>) -> Self {
         let contexts = Table::new(Kind::Context);
         let primary = contexts.insert(|handle| Context::new(handle, 0, true));
         let pools = Table::new(Kind::Pool);
         let default_pool = pools.insert(|handle| Pool::new(handle, true));
+        let profile = Profile::new(&options, version);
+        let device = Device::new(options);
+        device.set_printer(Some(Box::new(crate::work::run::print)));
         Self {
-            profile: Profile::new(&options),
-            device: Arc::new(Device::new(options)),
+            profile,
+            device: Arc::new(device),
             queue: Queue::new(),
             contexts,
             primary,

@@ -69,7 +69,7 @@ impl Function {
                 "blocks of {threads} threads; at most {most} can be"
             )));
         }
-        if let Some(required) = self.sim.required_block()
+        if let Some(required) = self.sim.bounds().exact_block
             && required != shape.block
         {
             return Err(self.invalid(format!(
@@ -87,10 +87,29 @@ impl Function {
         Ok(())
     }
 
+    /// The blocks of a cluster as the kernel says (`.reqnctapercluster`, `.explicitcluster`).
+    fn own_cluster(&self, shape: &Shape, profile: &Profile) -> Answer<[u32; 3]> {
+        let bounds = self.sim.bounds();
+        match bounds.cluster {
+            Some(_) => self.check_cluster(
+                &Shape {
+                    cluster: bounds.cluster,
+                    ..*shape
+                },
+                profile,
+            ),
+            None if bounds.explicit_cluster => Err(self.refuse(
+                Code::INVALID_CLUSTER_SIZE,
+                "its launches must say how many blocks a cluster has",
+            )),
+            None => Ok([1; 3]),
+        }
+    }
+
     /// The blocks of a cluster.
     fn check_cluster(&self, shape: &Shape, profile: &Profile) -> Answer<[u32; 3]> {
         let Some(cluster) = shape.cluster else {
-            return Ok(self.sim.required_cluster().unwrap_or([1; 3]));
+            return self.own_cluster(shape, profile);
         };
         let blocks = product(cluster);
         let most = if self.settings.takes_large_clusters() {

@@ -8,6 +8,7 @@ use std::thread::{self, ThreadId};
 use crate::capture::Joined;
 use crate::context::Context;
 use crate::queue::Ticket;
+use crate::refusal::Answer;
 
 /// `CU_STREAM_NON_BLOCKING`.
 pub(crate) const NON_BLOCKING: u32 = 1;
@@ -80,6 +81,14 @@ impl Stream {
         self.last.fetch_max(ticket, Ordering::AcqRel);
         if self.is_blocking() {
             self.context.note_blocking(ticket);
+        }
+    }
+
+    /// Whether work goes into a graph.
+    pub(crate) fn is_captured(&self) -> Answer<bool> {
+        match &*self.capture() {
+            Some(joined) => joined.capture.check().map(|()| true),
+            None => Ok(false),
         }
     }
 

@@ -17,7 +17,7 @@ fn line(from: End, to: End, bytes: usize, stream: Option<usize>) -> Answer {
 pub(super) fn copy(from: End, to: End, shape: Shape, stream: Option<usize>) -> Answer {
     let driver = driver()?;
     let in_stream = driver.stream(stream.unwrap_or(0))?;
-    let is_captured = in_stream.capture().is_some();
+    let is_captured = in_stream.is_captured()?;
     let Some(planned) = driver.plan_copy(from, to, shape, is_captured)? else {
         return Ok(());
     };

@@ -4,13 +4,13 @@ use crate::boundary::{Out, exported};
 use crate::code::Code;
 use crate::driver::{Driver, driver};
 use crate::module::Function;
+use crate::module::load::target_number;
 use crate::refusal::Answer;
 use std::sync::Arc;
 
 /// 10 times the major version of the target of a kernel's PTX, and the minor one.
 pub(super) fn target(module: &gpuk_sim::Module) -> u32 {
-    let (major, minor) = module.target();
-    major * 10 + minor
+    target_number(module.target())
 }
 
 fn find(driver: &Driver, function: usize) -> Answer<Arc<Function>> {
@@ -35,7 +35,7 @@ exported! {
         value.check()?;
         let driver = driver()?;
         let function = find(driver, function)?;
-        let target = target(&function.kept);
+        let target = target(function.sim.module());
         value.put(function.settings.get(attribute, &function.sim, target, &driver.profile)?)
     }
 

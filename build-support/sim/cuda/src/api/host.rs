@@ -64,11 +64,11 @@ exported! {
     /// Frees page-locked host memory, after all work so far.
     fn cuMemFreeHost(address: u64) {
         let driver = driver()?;
+        driver.captures.permit()?;
         if address == 0 {
             return Ok(());
         }
         driver.check()?;
-        driver.captures.permit()?;
         let found = driver.allocations.remove(address, |how| matches!(how, How::Host(_)));
         match found {
             Some(_) => driver.give_back(address),

@@ -4,10 +4,20 @@ use std::ffi::c_char;
 
 use crate::boundary::{Out, exported};
 use crate::code::Code;
-use crate::driver::{driver, init};
+use crate::driver::{driver, driver_version, init, started};
+use crate::refusal::Answer;
 
-/// CUDA 13.0, which the functions here are of.
-pub(crate) const VERSION: i32 = 13_000;
+/// The version of CUDA that the driver is of.
+pub(super) fn version() -> Answer<i32> {
+    let version = match started() {
+        Some(driver) => Some(driver.profile.driver_version),
+        None => driver_version()?,
+    };
+    Ok(version.map_or(DRIVER_VERSION, u32::cast_signed))
+}
+
+/// What it is if nobody says otherwise.
+const DRIVER_VERSION: i32 = crate::device::DRIVER_VERSION.cast_signed();
 
 exported! {
     /// Starts the driver.
@@ -20,7 +30,7 @@ exported! {
 
     /// The version of CUDA that the driver is of.
     fn cuDriverGetVersion(version: Out<i32>) {
-        version.put(VERSION)
+        version.put(self::version()?)
     }
 
     /// The name of an error.
@@ -48,10 +58,7 @@ exported! {
     }
 }
 
-fn describe(
-    place: Out<*const c_char>,
-    text: Option<&'static std::ffi::CStr>,
-) -> crate::refusal::Answer {
+fn describe(place: Out<*const c_char>, text: Option<&'static std::ffi::CStr>) -> Answer {
     match text {
         Some(text) => place.put(text.as_ptr()),
         None => {

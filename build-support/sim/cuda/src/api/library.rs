@@ -76,7 +76,7 @@ exported! {
 
     /// How many kernels there are.
     fn cuLibraryGetKernelCount(count: Out<u32>, library: usize) {
-        count.put(u32::try_from(find(library)?.first.functions().count()).unwrap_or(u32::MAX))
+        count.put(u32::try_from(find(library)?.first.functions().len()).unwrap_or(u32::MAX))
     }
 
     /// The kernels.

@@ -76,11 +76,11 @@ exported! {
     /// Frees device memory, after all work so far.
     fn cuMemFree_v2(address: u64) {
         let driver = driver()?;
+        driver.captures.permit()?;
         if address == 0 {
             return Ok(());
         }
         driver.check()?;
-        driver.captures.permit()?;
         let is_meant = |how: &How| matches!(how, How::Device | How::Pooled(_) | How::Managed);
         if let Some(found) = driver.allocations.remove(address, is_meant) {
             if let How::Pooled(pool) = &found.how {

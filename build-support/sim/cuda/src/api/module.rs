@@ -127,7 +127,7 @@ exported! {
 
     /// How many kernels there are.
     fn cuModuleGetFunctionCount(count: Out<u32>, module: usize) {
-        count.put(u32::try_from(find(module)?.sim.functions().count()).unwrap_or(u32::MAX))
+        count.put(u32::try_from(find(module)?.sim.functions().len()).unwrap_or(u32::MAX))
     }
 
     /// The kernels.

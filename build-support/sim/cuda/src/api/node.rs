@@ -70,7 +70,7 @@ fn copy_op(driver: &Driver, params: In<Volume>) -> Answer<Op> {
 
 fn fill_op(driver: &Driver, params: In<MemsetParams>) -> Answer<Op> {
     let fill = params.get()?.fill()?;
-    Ok(driver.plan_fill(fill)?.unwrap_or(Op::Nothing))
+    Ok(driver.plan_fill(fill, true)?.unwrap_or(Op::Nothing))
 }
 
 /// Replaces what a node does.

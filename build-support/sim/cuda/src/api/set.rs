@@ -8,7 +8,7 @@ use crate::work::Fill;
 fn set(fill: Fill, stream: Option<usize>) -> Answer {
     let driver = driver()?;
     let in_stream = driver.stream(stream.unwrap_or(0))?;
-    let Some(op) = driver.plan_fill(fill)? else {
+    let Some(op) = driver.plan_fill(fill, in_stream.is_captured()?)? else {
         return Ok(());
     };
     driver.submit_short(&in_stream, op)?;

@@ -125,9 +125,15 @@ impl Allocations {
 
     /// The one that holds an address. A graph's counts only while it is there.
     pub(crate) fn find(&self, address: u64) -> Option<Allocation> {
+        self.find_in_graph(address)
+            .filter(|found| found.how.is_there())
+    }
+
+    /// As [`find`](Self::find), for work of a graph, which runs when the graph's memory is there.
+    pub(crate) fn find_in_graph(&self, address: u64) -> Option<Allocation> {
         let known = self.known();
         let (_, found) = known.by_base.range(..=address).next_back()?;
-        (found.holds(address) && found.how.is_there()).then(|| found.clone())
+        found.holds(address).then(|| found.clone())
     }
 
     /// The one that begins at an address, even if it is a graph's that is not there.
@@ -193,18 +199,25 @@ pub(crate) const fn is_device_address(address: u64) -> bool {
     address >= window::DEVICE
 }
 
-/// Fails unless `bytes` at `address` lie in one allocation, or in a module's variable.
+/// Fails unless `bytes` at `address` lie in one allocation, or in a module's variable. For work of a graph its own
+/// memory counts, too.
 pub(crate) fn check_range(
     allocations: &Allocations,
     memory: &Memory,
     address: u64,
     bytes: u64,
+    in_graph: bool,
 ) -> Answer {
     if bytes == 0 {
         return Ok(());
     }
     let fits = |base: u64, len: u64| address - base <= len && bytes <= len - (address - base);
-    if let Some(found) = allocations.find(address) {
+    let known = if in_graph {
+        allocations.find_in_graph(address)
+    } else {
+        allocations.find(address)
+    };
+    if let Some(found) = known {
         if fits(found.base, found.bytes) {
             return Ok(());
         }

@@ -57,7 +57,7 @@ fn refuse(what: impl Into<String>) -> Refusal {
 
 impl Driver {
     /// Where one side of a copy is, and whether it is memory that the host may change at once.
-    fn side(&self, end: End, shape: &Shape, what: &str) -> Answer<(Side, bool)> {
+    fn side(&self, end: End, shape: &Shape, in_graph: bool, what: &str) -> Answer<(Side, bool)> {
         let mut side = Side {
             place: Place::Device(end.address),
             offset: end.offset,
@@ -95,9 +95,11 @@ impl Driver {
         }
         let bytes = side.extent(shape);
         let memory = self.device.memory();
-        check_range(&self.allocations, memory, first, bytes).map_err(|refusal| Refusal {
-            why: format!("the {what}: {}", refusal.why).into(),
-            ..refusal
+        check_range(&self.allocations, memory, first, bytes, in_graph).map_err(|refusal| {
+            Refusal {
+                why: format!("the {what}: {}", refusal.why).into(),
+                ..refusal
+            }
         })?;
         Ok((side, false))
     }
@@ -113,8 +115,8 @@ impl Driver {
         if shape.is_empty() {
             return Ok(None);
         }
-        let (mut source, source_is_pageable) = self.side(from, &shape, "source")?;
-        let (target, waits) = self.side(to, &shape, "destination")?;
+        let (mut source, source_is_pageable) = self.side(from, &shape, captured, "source")?;
+        let (target, waits) = self.side(to, &shape, captured, "destination")?;
         if let Place::Host(pointer) = source.place
             && source_is_pageable
             && !captured
@@ -136,7 +138,7 @@ impl Driver {
     }
 
     /// A memset, checked. `None` if there is nothing to set.
-    pub(crate) fn plan_fill(&self, fill: Fill) -> Answer<Option<Op>> {
+    pub(crate) fn plan_fill(&self, fill: Fill, captured: bool) -> Answer<Option<Op>> {
         let Fill {
             address,
             element,
@@ -161,7 +163,7 @@ impl Driver {
             )));
         }
         let memory = self.device.memory();
-        check_range(&self.allocations, memory, address, fill.extent())?;
+        check_range(&self.allocations, memory, address, fill.extent(), captured)?;
         Ok(Some(Op::Fill(fill)))
     }
 

@@ -41,6 +41,15 @@ pub(crate) struct Settings {
     policy: AtomicI32,
 }
 
+/// Threads of a block, as the attribute has it: a shape that the kernel requires does not lower it.
+fn max_threads(function: &Function, profile: &Profile) -> u32 {
+    let threads = function
+        .bounds()
+        .max_block
+        .map(|block| block.iter().product());
+    threads.unwrap_or(u32::MAX).min(profile.threads_per_block)
+}
+
 fn signed(value: u32) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
@@ -94,9 +103,9 @@ impl Settings {
             return Ok(place.load(Ordering::Acquire));
         }
         Ok(signed(match which {
-            attribute::MAX_THREADS => function.max_threads().min(profile.threads_per_block),
+            attribute::MAX_THREADS => max_threads(function, profile),
             attribute::SHARED => function.static_shared(),
-            attribute::CONST => function.const_bytes(),
+            attribute::CONST => u32::try_from(function.const_bytes()).unwrap_or(u32::MAX),
             attribute::LOCAL => function.local_bytes(),
             attribute::REGISTERS => REGISTERS,
             attribute::PTX_VERSION => ptx_target,

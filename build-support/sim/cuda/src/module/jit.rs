@@ -78,7 +78,8 @@ impl JitOptions {
             let place = Out::<u8>::new(buffer.start);
             let ended = text[..len].iter().copied().chain([0]);
             place.put_all(ended, buffer.size);
-            written = if len == 0 { 0 } else { len + 1 };
+            // The zero counts only where the text had to be cut.
+            written = if len < text.len() { len + 1 } else { len };
         }
         if let (Some(values), Some(index)) = (self.values, buffer.told) {
             values.set_at(index, written);

@@ -47,9 +47,8 @@ pub(crate) struct Function {
     /// Handle of the module.
     pub(crate) module: usize,
     pub(crate) name: CString,
+    /// Keeps the module, and with it the variables, as long as launches need them.
     pub(crate) sim: gpuk_sim::Function,
-    /// Keeps the module's variables while launches need them.
-    pub(crate) kept: Arc<gpuk_sim::Module>,
     /// Shared with the kernel of a library.
     pub(crate) settings: Arc<Settings>,
 }

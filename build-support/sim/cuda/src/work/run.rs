@@ -65,7 +65,6 @@ impl Driver {
         let result = self.device.launch(&kernel.function.sim, &kernel.launch);
         let more = match result {
             Ok(report) => {
-                print(&report.printed);
                 for finding in &report.findings {
                     report::finding(finding, &kernel.origin);
                 }
@@ -93,7 +92,7 @@ impl Driver {
 }
 
 /// What a kernel printed goes where the program's own output goes.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     if !text.is_empty() {
         let mut out = std::io::stdout();
         // A closed output is the program's business.

@@ -1,6 +1,7 @@
 //! Modules and functions.
 
 use std::ffi::{CStr, CString, c_char};
+use std::fmt::Write as _;
 
 use crate::Scenario;
 use crate::say::{Driver, quietly, say};
@@ -232,16 +233,13 @@ fn jit_logs(d: &mut Driver) {
             .unwrap()
             .to_string_lossy()
             .into_owned();
-        d.write(&format!(
-            "{what} = {code}, sizes {} {}",
-            values[1], values[3]
-        ));
-        if !error.is_empty() {
-            d.write(&format!("error: {}", error.replace('\n', " | ")));
+        let mut line = format!("{what} = {code}, sizes {} {}", values[1], values[3]);
+        for (log, text) in [("error", error), ("info", info)] {
+            if !text.is_empty() {
+                write!(line, ", {log}: {}", text.replace('\n', " | ")).unwrap();
+            }
         }
-        if what == "sm_75" {
-            d.write(&format!("info: {}", info.replace('\n', " | ")));
-        }
+        d.write(&line);
     }
     let mut m = 0_usize;
     let options = [5_u32, 6];

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::finding::{Finding, Kind, Near};
 use crate::memory::{Allocation, AllocationInfo, Buffer, Kind as MemoryKind, window};
 use crate::options::OutOfBounds;
-use crate::register::{LANES, Src, lanes_of};
+use crate::register::{ALL, LANES, Src, each, lanes_of};
 use crate::shadow::{self, Access, Lanes, Shadow, Space};
 
 /// The address of an access before it is executed.
@@ -62,21 +62,30 @@ pub(crate) fn addresses<S: Shadow>(cx: &Cx<'_, S>, base: Base) -> [u64; LANES] {
     let mut out = if wide {
         cx.file.get::<u64>(row)
     } else {
-        cx.file.get::<u32>(row).map(u64::from)
+        each(&cx.file.get::<u32>(row), u64::from)
     };
     let offset = i64::from(offset);
     for address in &mut out {
         *address = address.wrapping_add_signed(offset);
     }
-    if cx.mask != u32::MAX {
-        let first = out[cx.mask.trailing_zeros() as usize % LANES];
-        for lane in 0..LANES {
-            if cx.mask >> lane & 1 == 0 {
-                out[lane] = first;
-            }
-        }
-    }
+    fill(&mut out, cx.mask);
     out
+}
+
+/// Gives the lanes outside the mask what the lowest one inside has.
+#[inline(always)]
+pub(crate) fn fill<T: Copy>(row: &mut [T; LANES], mask: u32) {
+    if mask == ALL {
+        return;
+    }
+    let first = row[mask.trailing_zeros() as usize % LANES];
+    for lane in 0..LANES {
+        row[lane] = if mask >> lane & 1 == 0 {
+            first
+        } else {
+            row[lane]
+        };
+    }
 }
 
 /// Finds a lane whose address is no multiple of the access's size.

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::SystemTime;
 
 use crate::block::Block;
 use crate::context::Stop;
@@ -37,7 +37,6 @@ pub(crate) struct Grid<'a, S: Shadow> {
     pub(crate) shared_bytes: u32,
     /// Where a cooperative launch finds what its grid barrier counts in.
     workspace: u64,
-    started: Instant,
     spent: AtomicU64,
     stopped: AtomicBool,
     /// The fault of the lowest block that had one.
@@ -83,7 +82,6 @@ impl<'a, S: Shadow> Grid<'a, S> {
             warps: threads.div_ceil(32),
             shared_bytes: entry.shared_bytes(launch.shared),
             workspace: setup.workspace,
-            started: Instant::now(),
             spent: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             fault: Mutex::new(None),
@@ -104,9 +102,9 @@ impl<'a, S: Shadow> Grid<'a, S> {
         self.options.multiprocessors.max(1)
     }
 
-    /// Nanoseconds since the launch began, on a timer that counts from the epoch.
+    /// Nanoseconds since the epoch, what `%globaltimer` counts.
     pub(crate) fn nanoseconds(&self) -> u64 {
-        let epoch = std::time::SystemTime::UNIX_EPOCH.elapsed();
+        let epoch = SystemTime::UNIX_EPOCH.elapsed();
         epoch.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 

@@ -12,6 +12,11 @@
 //! It is for testing kernels that ship on NVIDIA GPUs. It shows neither what `ptxas` and the hardware do wrong,
 //! nor timing, nor reorderings of a weak memory beyond the schedules that it tries.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "a loop over lanes reads and writes several rows by the lane"
+)]
+
 mod access;
 mod barrier;
 mod block;

@@ -166,7 +166,7 @@ impl File<'_> {
 
     #[inline(always)]
     pub(crate) fn map1<D: Word, A: Word>(&mut self, mask: u32, d: Dst, a: Src, f: impl Fn(A) -> D) {
-        let a: [A; LANES] = self.get(a);
+        let a = A::row(self, a);
         let mut out = [D::default(); LANES];
         for lane in 0..LANES {
             out[lane] = f(a[lane]);
@@ -182,8 +182,8 @@ impl File<'_> {
         (a, b): (Src, Src),
         f: impl Fn(A, B) -> D,
     ) {
-        let a: [A; LANES] = self.get(a);
-        let b: [B; LANES] = self.get(b);
+        let a = A::row(self, a);
+        let b = B::row(self, b);
         let mut out = [D::default(); LANES];
         for lane in 0..LANES {
             out[lane] = f(a[lane], b[lane]);
@@ -199,9 +199,9 @@ impl File<'_> {
         (a, b, c): (Src, Src, Src),
         f: impl Fn(A, B, C) -> D,
     ) {
-        let a: [A; LANES] = self.get(a);
-        let b: [B; LANES] = self.get(b);
-        let c: [C; LANES] = self.get(c);
+        let a = A::row(self, a);
+        let b = B::row(self, b);
+        let c = C::row(self, c);
         let mut out = [D::default(); LANES];
         for lane in 0..LANES {
             out[lane] = f(a[lane], b[lane], c[lane]);
@@ -216,8 +216,8 @@ impl File<'_> {
         (a, b): (Src, Src),
         f: impl Fn(A, B) -> bool,
     ) -> u32 {
-        let a: [A; LANES] = self.get(a);
-        let b: [B; LANES] = self.get(b);
+        let a = A::row(self, a);
+        let b = B::row(self, b);
         let mut out = 0;
         for lane in 0..LANES {
             out |= u32::from(f(a[lane], b[lane])) << lane;
@@ -254,6 +254,16 @@ impl Pred {
             index => Some(index as usize - 1),
         }
     }
+}
+
+/// `f` of every lane. Unlike `array::map` it is always a loop that vectors can do.
+#[inline(always)]
+pub(crate) fn each<A: Copy, B: Copy + Default>(row: &[A; LANES], f: impl Fn(A) -> B) -> [B; LANES] {
+    let mut out = [B::default(); LANES];
+    for lane in 0..LANES {
+        out[lane] = f(row[lane]);
+    }
+    out
 }
 
 /// The lanes of a mask, lowest first.

@@ -8,19 +8,26 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// `wide!(fn name(arguments) = body);`: `name` runs `body`, an `#[inline(always)]` function of the same
-/// arguments, as wide as the processor can.
+/// arguments, as wide as the processor can. With `<S: Bound>` after the name both are generic.
 macro_rules! wide {
-    ($visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path) => {
+    (
+        $visibility:vis fn $name:ident $(<$generic:ident: $bound:path>)? (
+            $($argument:ident: $type:ty),* $(,)?
+        ) $(-> $result:ty)? = $body:ident
+    ) => {
         #[inline]
-        $visibility fn $name($($argument: $type),*) $(-> $result)? {
+        $visibility fn $name $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                fn vectors($($argument: $type),*) $(-> $result)? {
+                fn vectors $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
                     $body($($argument),*)
                 }
                 if $crate::wide::available() {
-                    #[expect(unsafe_code, reason = "a processor without these instructions must not come here")]
+                    #[expect(
+                        unsafe_code,
+                        reason = "a processor without these instructions must not come here"
+                    )]
                     // SAFETY: `available` says that the processor has them.
                     return unsafe { vectors($($argument),*) };
                 }

@@ -170,14 +170,6 @@ impl Decoder<'_> {
                 StatementKind::BranchTargets { label, targets } => {
                     self.scopes.declare_list(label.clone(), targets.clone());
                 }
-                StatementKind::CallPrototype {
-                    label,
-                    returns,
-                    params,
-                } => {
-                    let prototype = (returns.clone(), params.clone());
-                    self.scopes.declare_prototype(label.clone(), prototype);
-                }
                 _ => {}
             }
         }

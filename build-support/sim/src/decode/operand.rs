@@ -242,6 +242,9 @@ impl Decoder<'_> {
                 self.emit(Op::Special(special::Op { register, d }));
                 Some(Source { row: d.src(), wide })
             }
+            Operand::Symbol(name, 0) if &**name == "WARP_SZ" => {
+                Some(self.number(LANES as u64, ty.bits() == 64))
+            }
             Operand::Symbol(name, offset) => self.symbol(name, *offset, ty.bits() == 64),
             _ => None,
         }
@@ -506,10 +509,5 @@ impl Decoder<'_> {
             },
             _ => None,
         }
-    }
-
-    /// The formal parameters that a `.callprototype` gives.
-    pub(crate) fn prototype(&self, name: &str) -> Option<&super::scope::Prototype> {
-        self.scopes.prototype(name)
     }
 }

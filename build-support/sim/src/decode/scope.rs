@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gpuk_ptx::{Name, Param};
+use gpuk_ptx::Name;
 
 /// A variable of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +18,11 @@ pub(crate) enum Local {
     },
 }
 
-/// What a `.callprototype` says: values given back, then parameters.
-pub(crate) type Prototype = (Vec<Param>, Vec<Param>);
-
 #[derive(Debug, Default)]
 struct Frame {
     variables: HashMap<Name, Local>,
     labels: HashMap<Name, u32>,
     lists: HashMap<Name, Vec<Name>>,
-    prototypes: HashMap<Name, Prototype>,
 }
 
 /// The blocks that are open.
@@ -72,12 +68,6 @@ impl Scopes {
         }
     }
 
-    pub(crate) fn declare_prototype(&mut self, name: Name, prototype: Prototype) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.prototypes.insert(name, prototype);
-        }
-    }
-
     pub(crate) fn place_label(&mut self, name: &str, at: u32) {
         if let Some(number) = self.label(name)
             && let Some(place) = self.places.get_mut(number as usize)
@@ -96,11 +86,6 @@ impl Scopes {
     pub(crate) fn list(&self, name: &str) -> Option<&[Name]> {
         let mut frames = self.frames.iter().rev();
         frames.find_map(|frame| frame.lists.get(name).map(Vec::as_slice))
-    }
-
-    pub(crate) fn prototype(&self, name: &str) -> Option<&Prototype> {
-        let mut frames = self.frames.iter().rev();
-        frames.find_map(|frame| frame.prototypes.get(name))
     }
 
     /// Where the label of that number stands.

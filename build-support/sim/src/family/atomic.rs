@@ -13,7 +13,7 @@ use crate::decode::{Decoder, Mods};
 use crate::finding::Kind as Wrong;
 use crate::float::narrow::{canonical, flush};
 use crate::memory::Buffer;
-use crate::register::{Dst, LANES, Src, lanes_of};
+use crate::register::{Dst, LANES, Src, each, lanes_of};
 use crate::shadow::{Access, Semantics, Shadow, Space};
 
 /// What is done.
@@ -243,7 +243,7 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                 left &= !found.mask;
             }
             Region::Shared { start } => {
-                let offsets = addresses.map(|address| address.wrapping_sub(start));
+                let offsets = each(&addresses, |address: u64| address.wrapping_sub(start));
                 let Some(found) = access::shared_part(cx, &offsets, part, wanted)? else {
                     left &= left - 1;
                     continue;
@@ -270,7 +270,8 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
         if op.bytes == 8 {
             cx.file.put(d, &old, cx.mask);
         } else {
-            cx.file.put(d, &old.map(|value| value as u32), cx.mask);
+            cx.file
+                .put(d, &each(&old, |value: u64| value as u32), cx.mask);
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::decode::{Decoder, Mods};
 use crate::float::exact::{Exact, Rest, Unpacked, cut};
 use crate::float::narrow::{bf16_to_f32, canonical, f16_to_f32, f32_to_bf16, f32_to_f16, flush};
 use crate::float::{Format, Rounding};
-use crate::register::{Dst, File, Src};
+use crate::register::{Dst, File, Src, each};
 use crate::wide::wide;
 
 /// A type on either side of a conversion.
@@ -255,7 +255,7 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
             let raw = if wide_source {
                 f.get::<u64>(a)
             } else {
-                f.get::<u32>(a).map(u64::from)
+                each(&f.get::<u32>(a), u64::from)
             };
             slow(&spec, f, mask, (d, bits), &raw);
         }
@@ -442,7 +442,7 @@ fn extend32(value: u32, (above, signed): (u32, bool)) -> u32 {
 
 #[inline(never)]
 fn slow(spec: &Spec, f: &mut File<'_>, mask: u32, (d, bits): (Dst, u8), raw: &[u64; 32]) {
-    let out = raw.map(|raw| {
+    let out = each(raw, |raw: u64| {
         let value = convert(spec, raw);
         // A register that is wider gets the sign or zeros.
         match spec.to {
@@ -454,7 +454,7 @@ fn slow(spec: &Spec, f: &mut File<'_>, mask: u32, (d, bits): (Dst, u8), raw: &[u
         f.put(d, &out, mask);
     } else {
         let keep = if bits < 32 { (1 << bits) - 1 } else { u32::MAX };
-        f.put(d, &out.map(|value| value as u32 & keep), mask);
+        f.put(d, &each(&out, |value: u64| value as u32 & keep), mask);
     }
 }
 

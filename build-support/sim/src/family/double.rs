@@ -15,7 +15,6 @@ use crate::wide::wide;
 pub(crate) struct Op {
     what: What,
     rounding: Rounding,
-    extreme: Extreme,
     args: Args,
 }
 
@@ -36,7 +35,6 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     Some(Op {
         what,
         rounding,
-        extreme,
         args: args(i, d, Type::F64)?,
     })
 }

@@ -128,7 +128,9 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
                 ("max", false) => What::Max,
                 _ => What::MaxRelu,
             };
-            packed(what, i, d, &mut mods).or_else(|| plain(what, i, d, mods))
+            let packed = packed(what, i, d, &mut mods);
+            let plain = !relu || mods.rest() == ["s32"];
+            packed.or_else(|| plain.then(|| self::plain(what, i, d, mods))?)
         }
         "div" => plain(What::Div, i, d, mods),
         "rem" => plain(What::Rem, i, d, mods),
@@ -520,8 +522,12 @@ fn plain_run(what: What, ty: Int, args: &Args, f: &mut File<'_>, mask: u32) {
         What::Neg => each!(f, mask, ty, args, |a| a.wrapping_neg()),
         What::Min => each!(f, mask, ty, args, |a, b| a.min(b)),
         What::Max => each!(f, mask, ty, args, |a, b| a.max(b)),
-        What::MinRelu => each!(f, mask, ty, args, |a, b| a.min(b).max(0)),
-        What::MaxRelu => each!(f, mask, ty, args, |a, b| a.max(b).max(0)),
+        What::MinRelu => f.map2(mask, args.d, (args.a, args.b), |a: u32, b: u32| {
+            (a as i32).min(b as i32).max(0) as u32
+        }),
+        What::MaxRelu => f.map2(mask, args.d, (args.a, args.b), |a: u32, b: u32| {
+            (a as i32).max(b as i32).max(0) as u32
+        }),
         What::Sad => each!(f, mask, ty, args, |a, b, c| if a < b {
             b.wrapping_sub(a).wrapping_add(c)
         } else {

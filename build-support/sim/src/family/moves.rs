@@ -6,7 +6,7 @@ use crate::context::Cx;
 use crate::decode::{Decoder, Mods};
 use crate::memory::window;
 use crate::program::Pooled;
-use crate::register::{Dst, LANES, Pred, Src};
+use crate::register::{Dst, LANES, Pred, Src, each};
 use crate::shadow::Shadow;
 
 /// A range of generic addresses.
@@ -390,14 +390,18 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) {
             let row: [u32; LANES] = f.get(a);
             for (at, part) in cx.code.pooled(parts).iter().enumerate() {
                 let (shift, keep) = (at as u32 * u32::from(bits), ones(bits) as u32);
-                f.put(Dst(*part), &row.map(|value| value >> shift & keep), mask);
+                f.put(
+                    Dst(*part),
+                    &each(&row, |value: u32| value >> shift & keep),
+                    mask,
+                );
             }
         }
         Op::Unpack64 { a, parts, bits } => {
             let row: [u64; LANES] = f.get(a);
             for (at, part) in cx.code.pooled(parts).iter().enumerate() {
                 let (shift, keep) = (at as u32 * u32::from(bits), ones(bits));
-                let out = row.map(|value| (value >> shift & keep) as u32);
+                let out = each(&row, |value: u64| (value >> shift & keep) as u32);
                 f.put(Dst(*part), &out, mask);
             }
         }

@@ -6,7 +6,7 @@ use crate::context::{Cx, Stop};
 use crate::decode::{Decoder, Mods};
 use crate::finding::Kind;
 use crate::float::narrow::{NAN32, canonical};
-use crate::register::{Dst, File, LANES, Pred, Src, lanes_of};
+use crate::register::{Dst, File, LANES, Pred, Src, each, lanes_of};
 use crate::shadow::Shadow;
 
 /// Whose value a lane gets.
@@ -304,7 +304,7 @@ pub(crate) fn capture(op: &Op, file: &File<'_>) -> Captured {
             }
             out
         }
-        _ => file.get::<u32>(op.a).map(u64::from),
+        _ => each(&file.get::<u32>(op.a), u64::from),
     };
     Captured {
         a,

@@ -9,6 +9,7 @@
 )]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::BitOr;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -125,24 +126,6 @@ impl Buffer {
         self.start.as_ptr().wrapping_add(at as usize)
     }
 
-    /// Reads an element; `None` outside or misaligned in the host's memory.
-    #[inline(always)]
-    pub(crate) fn get<T: Cell>(&self, at: u64) -> Option<T> {
-        let place = self.place(at);
-        let fits = self.holds(at, T::BYTES) && place.addr().is_multiple_of(T::BYTES);
-        // SAFETY: it lies inside and is aligned.
-        fits.then(|| unsafe { T::load(place) })
-    }
-
-    /// Writes an element; `None` outside or misaligned in the host's memory.
-    #[inline(always)]
-    pub(crate) fn set<T: Cell>(&self, at: u64, value: T) -> Option<()> {
-        let place = self.place(at);
-        let fits = self.holds(at, T::BYTES) && place.addr().is_multiple_of(T::BYTES);
-        // SAFETY: it lies inside and is aligned.
-        fits.then(|| unsafe { T::store(place, value) })
-    }
-
     /// A word for atomic operations; `None` outside or misaligned.
     #[inline(always)]
     pub(crate) fn atomic32(&self, at: u64) -> Option<&AtomicU32> {
@@ -223,20 +206,26 @@ impl Buffer {
         Some(())
     }
 
-    /// The bytes that each lane accesses, if all of them lie inside and are aligned in the host's memory.
+    /// The bytes that each lane accesses, if all of them lie inside and at multiples of `bytes`, a power of two.
     ///
     /// `at` holds an offset for every lane, for those that are not meant too.
     #[inline(always)]
-    pub(crate) fn lanes<'a>(&'a self, at: &'a [u64; LANES], bytes: usize) -> Option<Lanes<'a>> {
-        let mut highest = 0;
-        let mut bits = 0;
+    pub(crate) fn lanes<'a, O: Offset>(
+        &'a self,
+        at: &'a [O; LANES],
+        bytes: usize,
+    ) -> Option<Lanes<'a, O>> {
+        let last = O::of(self.len.checked_sub(bytes)?);
+        let mut outside = O::default();
+        let mut bits = O::default();
         for lane in 0..LANES {
-            highest = highest.max(at[lane]);
-            bits |= at[lane];
+            // Negative if the offset is, or if it is above `last`.
+            outside = outside | at[lane] | (last.minus(at[lane]));
+            bits = bits | at[lane];
         }
-        let align = (bytes & bytes.wrapping_neg()).min(8);
-        let bits = bits as usize | self.start.as_ptr().addr();
-        (self.holds(highest, bytes) && bits & (align - 1) == 0).then_some(Lanes {
+        let aligned = bytes.is_power_of_two()
+            && (bits.place() | self.start.as_ptr().addr()) & (bytes - 1) == 0;
+        (aligned && !outside.is_negative()).then_some(Lanes {
             buffer: self,
             at,
             bytes,
@@ -244,29 +233,84 @@ impl Buffer {
     }
 }
 
+/// An offset of a lane's access. All buffers are smaller than half of what it counts to.
+pub(crate) trait Offset: Copy + Default + BitOr<Output = Self> {
+    /// The largest, if `value` is larger still.
+    fn of(value: usize) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn is_negative(self) -> bool;
+    fn place(self) -> usize;
+}
+
+impl Offset for u32 {
+    #[inline(always)]
+    fn of(value: usize) -> Self {
+        value.min(i32::MAX as usize) as Self
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
+    fn is_negative(self) -> bool {
+        self >> 31 != 0
+    }
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+impl Offset for u64 {
+    #[inline(always)]
+    fn of(value: usize) -> Self {
+        value as Self
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.wrapping_sub(other)
+    }
+    #[inline(always)]
+    fn is_negative(self) -> bool {
+        self >> 63 != 0
+    }
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
 /// A checked access of every lane.
-pub(crate) struct Lanes<'a> {
+pub(crate) struct Lanes<'a, O> {
     buffer: &'a Buffer,
-    at: &'a [u64; LANES],
+    at: &'a [O; LANES],
     bytes: usize,
 }
 
-impl Lanes<'_> {
+impl<O: Offset> Lanes<'_, O> {
+    /// Whether an element of `T` that begins `skip` bytes into the access is inside and aligned, if the access
+    /// is.
+    #[inline(always)]
+    const fn has<T: Cell>(&self, skip: usize) -> bool {
+        skip + T::BYTES <= self.bytes && skip.is_multiple_of(T::BYTES)
+    }
+
+    #[inline(always)]
+    fn place(&self, lane: usize, skip: usize) -> *mut u8 {
+        let at = self.at[lane].place() + skip;
+        self.buffer.start.as_ptr().wrapping_add(at)
+    }
+
     /// Each lane's element that begins `skip` bytes into its access.
     #[inline(always)]
     pub(crate) fn get<T: Cell>(&self, skip: usize) -> [T; LANES] {
-        assert!(
-            skip + T::BYTES <= self.bytes
-                && skip.is_multiple_of(T::BYTES)
-                && self.bytes.is_multiple_of(T::BYTES),
-            "an element inside the access"
-        );
         let mut out = [T::default(); LANES];
-        for lane in 0..LANES {
-            let place = self.buffer.place(self.at[lane]).wrapping_add(skip);
-            // SAFETY: `lanes` found the whole access inside and aligned to its size, of which the element's
-            // is a divisor; `skip` is a multiple of the latter.
-            out[lane] = unsafe { T::load(place) };
+        if self.has::<T>(skip) {
+            for lane in 0..LANES {
+                // SAFETY: `lanes` found the whole access inside and aligned to its size, a power of two, which
+                // holds the element at a multiple of the element's size.
+                out[lane] = unsafe { T::load(self.place(lane, skip)) };
+            }
         }
         out
     }
@@ -274,23 +318,18 @@ impl Lanes<'_> {
     /// Writes the elements of the lanes in `mask`, lowest lane first.
     #[inline(always)]
     pub(crate) fn set<T: Cell>(&self, skip: usize, values: &[T; LANES], mask: u32) {
-        assert!(
-            skip + T::BYTES <= self.bytes
-                && skip.is_multiple_of(T::BYTES)
-                && self.bytes.is_multiple_of(T::BYTES),
-            "an element inside the access"
-        );
+        if !self.has::<T>(skip) {
+            return;
+        }
         if mask == u32::MAX {
             for lane in 0..LANES {
-                let place = self.buffer.place(self.at[lane]).wrapping_add(skip);
                 // SAFETY: as in `get`.
-                unsafe { T::store(place, values[lane]) };
+                unsafe { T::store(self.place(lane, skip), values[lane]) };
             }
         } else {
             for lane in lanes_of(mask) {
-                let place = self.buffer.place(self.at[lane]).wrapping_add(skip);
                 // SAFETY: as in `get`.
-                unsafe { T::store(place, values[lane]) };
+                unsafe { T::store(self.place(lane, skip), values[lane]) };
             }
         }
     }

@@ -133,6 +133,12 @@ impl Allocation {
         self.buffer.len() as u64
     }
 
+    /// Whether kernels may write it.
+    #[inline(always)]
+    pub(crate) fn is_writable(&self) -> bool {
+        self.kind != Kind::Constant
+    }
+
     pub(crate) fn holds(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes().max(1)
     }

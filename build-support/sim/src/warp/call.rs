@@ -47,7 +47,7 @@ impl Warp {
                     let offset = address.wrapping_sub(window::CODE);
                     let function = u32::try_from(offset / window::CODE_STEP).ok();
                     let function = function
-                        .filter(|_| offset % window::CODE_STEP == 0)
+                        .filter(|_| offset.is_multiple_of(window::CODE_STEP))
                         .filter(|function| around.grid.module.is_callable(*function));
                     let Some(function) = function else {
                         let site = self.site(&group, lane, around);

@@ -1,0 +1,413 @@
+//! Executing loads and stores.
+//!
+//! Most accesses of a warp lie in one allocation, or in the block's shared memory, inside of it and aligned.
+//! That is found out with a few vector operations; everything else takes the careful way.
+
+use super::{Named, Op, Rows, fence_before};
+use crate::access::{self, Base, Region, Wanted};
+use crate::context::{Cx, Stop};
+use crate::memory::buffer::{Cell, Lanes as Checked, Offset};
+use crate::options::Uninitialised;
+use crate::register::{Dst, LANES, Src, each, lanes_of};
+use crate::shadow::{Semantics, Shadow, Space};
+use crate::wide::wide;
+
+wide!(pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> = run);
+
+#[inline(always)]
+fn run<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    if op.ordering.semantics != Semantics::Weak {
+        return ordered(op, cx);
+    }
+    if let Base::Row { row, wide, offset } = op.base
+        && !S::ACTIVE
+    {
+        let done = match op.space {
+            Named::Shared if !wide => quick_shared(op, cx, row, offset),
+            Named::Global | Named::Generic | Named::Const => quick_global(op, cx),
+            _ => false,
+        };
+        if done {
+            return Ok(());
+        }
+    }
+    careful(op, cx)
+}
+
+impl Op {
+    /// The row of element `at`.
+    #[inline(always)]
+    fn row<S: Shadow>(&self, cx: &Cx<'_, S>, at: usize) -> u32 {
+        match self.rows {
+            Rows::One(row) => row,
+            Rows::Many(list) => cx.code.pooled(list).get(at).copied().unwrap_or(0),
+        }
+    }
+
+    const fn wanted(&self) -> Wanted {
+        Wanted {
+            bytes: self.bytes as u32 * self.count as u32,
+            store: self.store,
+            atomic: false,
+        }
+    }
+}
+
+/// All lanes in the block's shared memory. Whether they were.
+#[inline(always)]
+fn quick_shared<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, row: Src, offset: i32) -> bool {
+    let Some(buffer) = cx.shared.get(cx.block.rank as usize) else {
+        return false;
+    };
+    let mut at = each(&cx.file.get::<u32>(row), |base| {
+        base.wrapping_add_signed(offset)
+    });
+    access::fill(&mut at, cx.mask);
+    let Some(lanes) = buffer.lanes(&at, op.wanted().bytes as usize) else {
+        return false;
+    };
+    transfer(op, cx, &lanes, cx.mask, 0);
+    true
+}
+
+/// All lanes in the allocation that the instruction accessed last. Whether they were.
+#[inline(always)]
+fn quick_global<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> bool {
+    let hint = cx.worker.hints.get(cx.number() as usize);
+    let view = cx.view;
+    let Some(allocation) = hint.and_then(|hint| view.get(*hint)) else {
+        return false;
+    };
+    if op.store && !allocation.is_writable() {
+        return false;
+    }
+    let addresses = access::addresses(cx, op.base);
+    let base = allocation.base;
+    let offsets = each(&addresses, |address: u64| address.wrapping_sub(base));
+    let bytes = op.wanted().bytes as usize;
+    let Some(lanes) = allocation.buffer.lanes(&offsets, bytes) else {
+        return false;
+    };
+    transfer(op, cx, &lanes, cx.mask, 0);
+    true
+}
+
+/// Accesses that order others.
+#[inline(never)]
+fn ordered<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    fence_before(op.ordering.semantics);
+    careful(op, cx)?;
+    if op.ordering.semantics == Semantics::Acquire {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn careful<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    match (op.space, op.base) {
+        (Named::Param, Base::Fixed(at)) => return param(op, cx, at.into(), cx.mask),
+        (_, Base::Fixed(at)) => {
+            let at = u64::from(cx.frame + at);
+            return local(op, cx, &[at; LANES], cx.mask);
+        }
+        _ => {}
+    }
+    let addresses = access::addresses(cx, op.base);
+    access::check_alignment(cx, &addresses, op.total())?;
+    let mut left = cx.mask;
+    while left != 0 {
+        let (region, part) = match access::region(op.space, &addresses, left) {
+            Some(region) => (region, left),
+            // Generic addresses that lie in several spaces.
+            None => access::first_region(&addresses, left),
+        };
+        in_region(op, cx, region, &addresses, part)?;
+        left &= !part;
+    }
+    Ok(())
+}
+
+fn in_region<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    region: Region,
+    addresses: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Stop> {
+    let from = |start: u64| each(addresses, |address: u64| address.wrapping_sub(start));
+    match region {
+        Region::Global => global(op, cx, addresses, mask),
+        Region::Shared { start } => shared(op, cx, &from(start), mask),
+        Region::Local { start } => local(op, cx, &from(start), mask),
+        Region::Param { start } => {
+            for lane in lanes_of(mask) {
+                let at = addresses[lane].wrapping_sub(start);
+                param(op, cx, at, 1 << lane)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Moves the elements of checked lanes from or to registers.
+#[inline(always)]
+fn transfer<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    mask: u32,
+    replaced: u32,
+) {
+    for at in 0..usize::from(op.count) {
+        let row = op.row(cx, at);
+        let skip = at * usize::from(op.bytes);
+        match (op.store, op.bytes) {
+            (false, 4) if op.bits == 32 && replaced == 0 => {
+                cx.file.put(Dst(row), &lanes.get::<u32>(skip), mask);
+            }
+            (false, 8) if replaced == 0 => {
+                cx.file.put(Dst(row), &lanes.get::<u64>(skip), mask);
+            }
+            (true, 4) if op.bits == 32 => {
+                lanes.set(skip, &cx.file.get::<u32>(Src(row)), mask);
+            }
+            (true, 8) => lanes.set(skip, &cx.file.get::<u64>(Src(row)), mask),
+            (false, _) => loaded(op, cx, lanes, (row, skip), mask, replaced),
+            (true, _) => stored(op, cx, lanes, (row, skip), mask),
+        }
+    }
+}
+
+/// Loads that are extended.
+#[inline(never)]
+fn loaded<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    (row, skip): (u32, usize),
+    mask: u32,
+    replaced: u32,
+) {
+    match op.bytes {
+        8 => load_row(op, cx, row, lanes.get::<u64>(skip), mask, replaced),
+        4 => load_row(op, cx, row, lanes.get::<u32>(skip), mask, replaced),
+        2 => load_row(op, cx, row, lanes.get::<u16>(skip), mask, replaced),
+        _ => load_row(op, cx, row, lanes.get::<u8>(skip), mask, replaced),
+    }
+}
+
+/// Stores of the low part of a register.
+#[inline(never)]
+fn stored<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    (row, skip): (u32, usize),
+    mask: u32,
+) {
+    let low = if op.bits == 64 {
+        each(&cx.file.get(Src(row)), |value: u64| value as u32)
+    } else {
+        cx.file.get(Src(row))
+    };
+    match op.bytes {
+        4 => lanes.set(skip, &low, mask),
+        2 => lanes.set(skip, &each(&low, |value| value as u16), mask),
+        _ => lanes.set(skip, &each(&low, |value| value as u8), mask),
+    }
+}
+
+/// A value as it comes from memory.
+trait Element: Cell {
+    const ONES: Self;
+    fn widen(self, signed: bool) -> u64;
+}
+macro_rules! element {
+    ($($type:ty, $signed:ty;)+) => {
+        $(impl Element for $type {
+            const ONES: Self = <$type>::MAX;
+            #[inline(always)]
+            fn widen(self, signed: bool) -> u64 {
+                if signed {
+                    self as $signed as i64 as u64
+                } else {
+                    self as u64
+                }
+            }
+        })+
+    };
+}
+element!(u8, i8; u16, i16; u32, i32; u64, i64;);
+
+/// Extends loaded values to the register and writes it.
+#[inline(always)]
+fn load_row<T: Element, S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    row: u32,
+    mut values: [T; LANES],
+    mask: u32,
+    replaced: u32,
+) {
+    if S::ACTIVE && replaced != 0 {
+        let fill = match cx.grid.options().uninitialised {
+            Uninitialised::Nan => T::ONES,
+            _ => T::default(),
+        };
+        for lane in lanes_of(replaced) {
+            values[lane] = fill;
+        }
+    }
+    let signed = op.signed;
+    if op.bits == 64 {
+        let out = each(&values, |value: T| value.widen(signed));
+        cx.file.put(Dst(row), &out, mask);
+    } else {
+        let keep = u32::MAX >> (32 - u32::from(op.bits));
+        let out = each(&values, |value: T| value.widen(signed) as u32 & keep);
+        cx.file.put(Dst(row), &out, mask);
+    }
+}
+
+fn global<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    addresses: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Stop> {
+    let wanted = op.wanted();
+    let mut left = mask;
+    while left != 0 {
+        let Some(part) = access::part(cx, addresses, left, wanted)? else {
+            dropped(op, cx, &mut left);
+            continue;
+        };
+        left &= !part.mask;
+        let mut replaced = 0;
+        if S::ACTIVE {
+            let access = op.access(part.space(), cx.number());
+            replaced = access::seen(cx, &access, &part, addresses, wanted)?;
+        }
+        if let Some(lanes) = part.buffer().lanes(&part.offsets, wanted.bytes as usize) {
+            transfer(op, cx, &lanes, part.mask, replaced);
+        }
+    }
+    Ok(())
+}
+
+fn shared<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    offsets: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Stop> {
+    let wanted = op.wanted();
+    let mut left = mask;
+    while left != 0 {
+        let Some(part) = access::shared_part(cx, offsets, left, wanted)? else {
+            dropped(op, cx, &mut left);
+            continue;
+        };
+        left &= !part.mask;
+        let mut replaced = 0;
+        if S::ACTIVE && part.own {
+            let access = op.access(Space::Shared, cx.number());
+            replaced = access::seen_shared(cx, &access, &part, wanted)?;
+        }
+        if let Some(lanes) = part.buffer.lanes(&part.offsets, wanted.bytes as usize) {
+            transfer(op, cx, &lanes, part.mask, replaced);
+        }
+    }
+    Ok(())
+}
+
+/// The lowest lane's access lies outside and the launch goes on: a load gives zeros.
+#[cold]
+fn dropped<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, left: &mut u32) {
+    let lane = *left & left.wrapping_neg();
+    *left &= !lane;
+    if op.store {
+        return;
+    }
+    for at in 0..usize::from(op.count) {
+        let row = op.row(cx, at);
+        load_row(op, cx, row, [0_u8; LANES], lane, 0);
+    }
+}
+
+/// Local memory and the parameters of device functions: each lane has its own.
+fn local<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    addresses: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Stop> {
+    let top = u64::from(cx.frame + cx.code.local);
+    let total = u64::from(op.total());
+    let mut inside = mask;
+    for lane in lanes_of(mask) {
+        if addresses[lane].saturating_add(total) > top {
+            access::outside_local(cx, lane, addresses[lane], op.total(), op.store)?;
+            inside &= !(1 << lane);
+        }
+    }
+    let mut outside = mask & !inside;
+    while outside != 0 {
+        dropped(op, cx, &mut outside);
+    }
+    for at in 0..usize::from(op.count) {
+        let row = op.row(cx, at);
+        let skip = (at * usize::from(op.bytes)) as u64;
+        let places = each(addresses, |address: u64| address.wrapping_add(skip));
+        if op.store {
+            let values = if op.bits == 64 {
+                cx.file.get::<u64>(Src(row))
+            } else {
+                each(&cx.file.get::<u32>(Src(row)), u64::from)
+            };
+            cx.local.store(&places, op.bytes, &values, inside);
+            continue;
+        }
+        let values = cx.local.load(&places, op.bytes, inside);
+        match op.bytes {
+            8 => load_row(op, cx, row, values, inside, 0),
+            4 => load_row(op, cx, row, each(&values, |v: u64| v as u32), inside, 0),
+            2 => load_row(op, cx, row, each(&values, |v: u64| v as u16), inside, 0),
+            _ => load_row(op, cx, row, each(&values, |v: u64| v as u8), inside, 0),
+        }
+    }
+    Ok(())
+}
+
+/// A kernel's parameters, which are the same for every lane.
+fn param<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, at: u64, mask: u32) -> Result<(), Stop> {
+    let params = &cx.grid.launch.params;
+    let bytes = usize::try_from(at).ok().and_then(|start| {
+        let end = start.checked_add(op.total() as usize)?;
+        params.get(start..end)
+    });
+    let lane = mask.trailing_zeros() as usize;
+    if op.store {
+        return Err(access::stored_param(cx, lane, at, op.total()));
+    }
+    let Some(bytes) = bytes else {
+        return Err(access::outside_param(cx, lane, at, op.total()));
+    };
+    let mut words = [0_u64; 8];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks(op.bytes.into())) {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(padded);
+    }
+    for (at, word) in words.into_iter().enumerate().take(op.count.into()) {
+        let row = op.row(cx, at);
+        match op.bytes {
+            8 => load_row(op, cx, row, [word; LANES], mask, 0),
+            4 => load_row(op, cx, row, [word as u32; LANES], mask, 0),
+            2 => load_row(op, cx, row, [word as u16; LANES], mask, 0),
+            _ => load_row(op, cx, row, [word as u8; LANES], mask, 0),
+        }
+    }
+    Ok(())
+}

@@ -36,11 +36,11 @@ pub(crate) fn call(name: &str, work: impl FnOnce() -> Answer) -> u32 {
         Ok(Ok(())) => Code(0),
         Ok(Err(refusal)) => {
             if !refusal.why.is_empty() {
-                let expected = matches!(
-                    refusal.code,
-                    Code::NO_BINARY_FOR_GPU | Code::NOT_SUPPORTED | Code::NOT_FOUND
-                );
-                let level = if expected { Level::Info } else { Level::Error };
+                // Programs that have PTX as well try machine code first.
+                let level = match refusal.code {
+                    Code::NO_BINARY_FOR_GPU => Level::Info,
+                    _ => Level::Error,
+                };
                 log::line(level, &format!("`{name}`: {refusal}"));
             }
             refusal.code

@@ -27,6 +27,8 @@ pub(crate) struct Profile {
 /// `GPUK_SIM_DRIVER_VERSION` says otherwise: it is what programs choose PTX by.
 pub(crate) const DRIVER_VERSION: u32 = 13_000;
 
+/// The last `CUdevice_attribute` of CUDA 13.0.
+const LAST_ATTRIBUTE: u32 = 147;
 /// Blocks of a cluster that every device of compute capability 9.0 and higher takes.
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
 /// Blocks of a cluster at most.
@@ -123,7 +125,7 @@ impl Profile {
             126 => 1,
             // NUMA_ID, HOST_NUMA_ID: none.
             131 | 134 => -1,
-            1..=147 => 0,
+            _ if (1..=LAST_ATTRIBUTE).contains(&attribute) => 0,
             _ => return None,
         })
     }

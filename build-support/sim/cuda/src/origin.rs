@@ -71,7 +71,8 @@ fn first_own(backtrace: &str) -> Option<Line> {
         });
         let is_other = OTHERS.iter().any(|other| bare.starts_with(other)) || is_driver;
         let is_generated = place.contains("/build/") && place.contains("/out/");
-        if is_other || is_generated || name.is_empty() {
+        let is_of_rust = place.starts_with("/rustc/");
+        if is_other || is_generated || is_of_rust || name.is_empty() {
             continue;
         }
         let mut parts = place.rsplitn(3, ':');

@@ -149,6 +149,15 @@ pub(crate) fn access(what: &str, error: &AccessError) {
     entry.write(None);
 }
 
+/// The simulator is wrong, not the program.
+pub(crate) fn panicked() {
+    let text =
+        "the simulator has panicked while it did a piece of work; please report it".to_owned();
+    let mut entry = Entry::new("error", "panic", text);
+    entry.code = Some(999);
+    entry.write(None);
+}
+
 /// Memory that is not freed when its context goes, or only when the process does.
 pub(crate) fn leak(left: &[AllocationInfo], at_exit: bool) {
     if left.is_empty() {

@@ -98,10 +98,13 @@ impl Stream {
     }
 }
 
+type Key = (usize, Option<ThreadId>);
+
 /// The streams that nobody creates: one a context, and one more for each of its threads.
 #[derive(Debug, Default)]
 pub(crate) struct Defaults {
-    known: Mutex<HashMap<(usize, Option<ThreadId>), Arc<Stream>>>,
+    /// By their context's handle, and by thread.
+    known: Mutex<HashMap<Key, Arc<Stream>>>,
 }
 
 impl Defaults {

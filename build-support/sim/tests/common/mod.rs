@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+pub(crate) mod form;
+
 use std::sync::Arc;
 
 use gpuk_sim::{Device, Fault, Launch, MemoryKind, Module, Options, Report};

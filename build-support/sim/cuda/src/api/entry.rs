@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::boundary::{Out, Text, exported};
+use crate::boundary::{In, Out, Text, exported};
 use crate::code::Code;
 use crate::log::{self, Level};
 use crate::refusal::Answer;
@@ -106,6 +106,7 @@ static ENTRIES: &[Entry] = entries! {
     cuFuncSetSharedMemConfig 4020 function::cuFuncSetSharedMemConfig;
     cuGetErrorName 6000 init::cuGetErrorName;
     cuGetErrorString 6000 init::cuGetErrorString;
+    cuGetExportTable 3000 entry::cuGetExportTable;
     cuGetProcAddress 11030 entry::cuGetProcAddress;
     cuGetProcAddress 12000 entry::cuGetProcAddress_v2;
     cuGraphAddChildGraphNode 10000 node::cuGraphAddChildGraphNode;
@@ -283,7 +284,7 @@ fn find(name: &str, version: i32) -> (*const c_void, u32) {
     if of_name.peek().is_none() {
         return (std::ptr::null(), NOT_FOUND);
     }
-    match of_name.filter(|entry| entry.version <= version).last() {
+    match of_name.filter(|entry| entry.version <= version).next_back() {
         Some(entry) => (entry.address, FOUND),
         None => (std::ptr::null(), TOO_OLD),
     }
@@ -318,6 +319,15 @@ fn get(
 }
 
 exported! {
+    /// A table of functions that are not documented, which there are none of. NVRTC asks for one, goes on if there is
+    /// none, and does not go on if this function is missing.
+    fn cuGetExportTable(table: Out<*const c_void>, id: In<[u8; 16]>) {
+        table.put(std::ptr::null())?;
+        let id = id.get()?.map(|byte| format!("{byte:02x}")).concat();
+        log::line(Level::Info, &format!("there is no table {id}"));
+        Err(Code::NOT_FOUND.into())
+    }
+
     /// A function by its name.
     fn cuGetProcAddress(name: Text, place: Out<*const c_void>, version: i32, flags: u64) {
         get(name, place, version, flags, None)

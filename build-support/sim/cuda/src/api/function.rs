@@ -22,10 +22,8 @@ fn find(driver: &Driver, function: usize) -> Answer<Arc<Function>> {
 /// Offset and bytes of a parameter.
 pub(super) fn param(function: &gpuk_sim::Function, index: usize) -> Answer<(usize, usize)> {
     let params = function.params();
-    let param = params.get(index).ok_or_else(|| {
-        // Programs ask until there are no more.
-        Code::INVALID_VALUE
-    })?;
+    // Programs ask until there are no more.
+    let param = params.get(index).ok_or(Code::INVALID_VALUE)?;
     Ok((param.offset as usize, param.size as usize))
 }
 

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "calling the program's host functions")]
 
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -16,8 +17,17 @@ use crate::report;
 use crate::work::{Kernel, Op};
 
 impl Driver {
-    /// Does a piece of work. After a fault nothing is done any more but what tells the program that it is over.
+    /// Does a piece of work, whatever happens in it: nobody else would.
     pub(crate) fn run(&self, op: &Op) {
+        // Of what is half done after a panic only the device's memory is seen again, and it stays consistent.
+        if catch_unwind(AssertUnwindSafe(|| self.do_work(op))).is_err() {
+            report::panicked();
+            self.lose(Code::UNKNOWN);
+        }
+    }
+
+    /// After a fault nothing is done any more but what tells the program that it is over.
+    fn do_work(&self, op: &Op) {
         if let Op::Callback(callback) = op {
             let code = self.lost.load(Ordering::Acquire);
             // SAFETY: the program's promise that it may be called so.
@@ -57,7 +67,7 @@ impl Driver {
 
     fn run_graph(&self, launched: &Launched) {
         for op in &launched.ops {
-            self.run(op);
+            self.do_work(op);
         }
     }
 

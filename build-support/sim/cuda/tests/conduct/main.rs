@@ -4,6 +4,7 @@
 //! `recorded/` is what NVIDIA's driver answered. To record it anew on a machine with a GPU:
 //! `GPUK_CONDUCT_RECORD=DIR conduct --ignored record`.
 #![expect(unsafe_code, reason = "calling a driver by the names of its functions")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -291,8 +291,8 @@ fn managed(d: &mut Driver) {
     // SAFETY: managed memory may be written by the host while no kernel runs.
     unsafe { (a as *mut u32).write(5) };
     say!(d, cuMemsetD8_v2(a + 1, 7, 1));
-    // SAFETY: the set was waited for.
     quietly!(d, cuCtxSynchronize());
+    // SAFETY: the set was waited for.
     let value = unsafe { (a as *const u32).read() };
     d.write(&format!("{value:x}"));
     let location = [1_u32, 0];
@@ -346,7 +346,7 @@ fn pointers(d: &mut Driver) {
             let code = quietly!(d, cuPointerGetAttribute(&mut value, attribute, inside));
             let value = match value[0] {
                 _ if code != 0 || matches!(attribute, 7 | 20) => String::new(),
-                v if v == 0 => "0".to_owned(),
+                0 => "0".to_owned(),
                 v if v == context as u64 => "context".to_owned(),
                 v if v == inside => "itself".to_owned(),
                 v if v == base => "its start".to_owned(),

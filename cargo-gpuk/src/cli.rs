@@ -48,6 +48,8 @@ pub enum Command {
     List(Work),
     /// Build the kernels, then `cargo run` the program where there is a device
     Run(Run),
+    /// `cargo test`, on the device or in the simulator
+    Test(Test),
     /// Say what was looked for, where, what was found and what to do
     Doctor(Display),
     /// Install, list or remove CUDA compilers
@@ -61,6 +63,7 @@ impl Command {
         match self {
             Self::Build(work) | Self::Check(work) | Self::List(work) => &work.display,
             Self::Run(run) => &run.work.display,
+            Self::Test(test) => &test.display,
             Self::Doctor(display)
             | Self::Toolchain(
                 Toolchain::Install { display, .. }
@@ -105,10 +108,33 @@ pub struct Run {
     /// Install a CUDA compiler first, if none is found
     #[arg(long, help_heading = "Compilation")]
     pub install_toolchain: bool,
-    /// Succeed after the build where there is no device
+    /// Run the program in the simulator
     #[arg(long)]
-    pub if_device: bool,
+    pub sim: bool,
+    /// Run the program in the simulator where there is no device
+    #[arg(long, conflicts_with = "sim")]
+    pub sim_if_no_device: bool,
     /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+/// `cargo gpuk test`.
+#[derive(Debug, Args)]
+pub struct Test {
+    /// Which packages.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How they are compiled.
+    #[command(flatten)]
+    pub compilation: Compilation,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
+    /// Run the tests in the simulator: no device is needed, every access is checked
+    #[arg(long)]
+    pub sim: bool,
+    /// Arguments of `cargo test`, with a second `--` before those of the tests
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
 }

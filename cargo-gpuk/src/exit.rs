@@ -21,11 +21,19 @@ pub enum Exit {
     NothingSelected,
     /// There is no device to run the program on.
     NoDevice,
+    /// The simulator has findings.
+    Findings,
     /// The program that was run ended with this code.
     Program(u8),
 }
 
 impl Exit {
+    /// A program's own code; 1 where a signal ended it.
+    pub(crate) fn of_program(status: std::process::ExitStatus) -> Self {
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Self::Program(code.unwrap_or(1))
+    }
+
     /// The number: 2 as clap has it, 101 as cargo and nextest have it for a failed build.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -38,6 +46,7 @@ impl Exit {
             Self::Toolchain => 103,
             Self::NothingSelected => 104,
             Self::NoDevice => 105,
+            Self::Findings => 106,
             Self::Program(code) => code,
         }
     }

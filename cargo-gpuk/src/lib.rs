@@ -7,6 +7,7 @@ pub mod cli;
 mod commands;
 mod exit;
 mod message;
+mod simulator;
 mod ui;
 mod workspace;
 

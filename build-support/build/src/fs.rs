@@ -25,7 +25,10 @@ fn context<T>(result: io::Result<T>, action: &'static str, path: &Path) -> Resul
 }
 
 /// Reads a whole file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FsError> {
+///
+/// # Errors
+/// It cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>, FsError> {
     context(std::fs::read(path), "read", path)
 }
 
@@ -35,7 +38,10 @@ pub(crate) fn read_to_string(path: &Path) -> Result<String, FsError> {
 }
 
 /// Makes a folder and those above it.
-pub(crate) fn create_dir(path: &Path) -> Result<(), FsError> {
+///
+/// # Errors
+/// One cannot be made.
+pub fn create_dir(path: &Path) -> Result<(), FsError> {
     context(std::fs::create_dir_all(path), "make the folder", path)
 }
 
@@ -66,7 +72,10 @@ pub(crate) fn write_private(path: &Path, contents: &[u8]) -> Result<(), FsError>
 }
 
 /// Writes a file by rename, and only if its contents change. Says whether they did.
-pub(crate) fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
+///
+/// # Errors
+/// It cannot be written; the old one is then as it was.
+pub fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
     if std::fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(false);
     }

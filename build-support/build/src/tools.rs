@@ -82,6 +82,12 @@ impl ToolsError {
                 let finding = Diagnostic::error(Code::BAD_FLAG, "nvcc does not accept the flags");
                 Some(finding.note(error.to_string()))
             }
+            Self::Recipe(error @ (RecipeError::Step(_) | RecipeError::Answer { .. })) => {
+                let message = error.to_string();
+                let message = message.lines().next().unwrap_or_default();
+                let finding = Diagnostic::error(Code::BAD_FLAG, message);
+                Some(finding.help("leave out the flags of `flags` that change what nvcc runs"))
+            }
             _ => None,
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn build<'w>(
         .compilation
         .jobs
         .map_or_else(Tokens::of_machine, Tokens::fixed);
-    let (mut done, mut worst, mut with_kernels) = (Vec::new(), Exit::Success, 0);
+    let (mut done, mut failed, mut with_kernels) = (Vec::new(), None, 0);
     for member in workspace.packages() {
         let out = workspace.out(member);
         match one(member, &out, &work.compilation, &env, &tokens, shell, depth) {
@@ -54,7 +54,8 @@ pub(super) fn build<'w>(
             }
             Err(exit) => {
                 with_kernels += 1;
-                worst = exit;
+                // The first says it best: the rest often follows from it.
+                failed.get_or_insert(exit);
             }
         }
     }
@@ -63,9 +64,9 @@ pub(super) fn build<'w>(
         shell.say("  kernels are found by the patterns of `[package.metadata.gpuk] kernels`,\n  by default `kernels/**/*.cu` and `src/**/*.cu`");
         return Err(finished(shell, Exit::NothingSelected));
     }
-    match worst {
-        Exit::Success => Ok(done),
-        exit => Err(finished(shell, exit)),
+    match failed {
+        None => Ok(done),
+        Some(exit) => Err(finished(shell, exit)),
     }
 }
 

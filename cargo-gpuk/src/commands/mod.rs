@@ -1,10 +1,13 @@
 //! One file per command.
 
 mod build;
+mod cargo;
 mod doctor;
 mod kernels;
 mod list;
 mod run;
+mod sim;
+mod test;
 mod toolchain;
 
 use crate::cli::Command;
@@ -19,6 +22,7 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::Check(work) => build::check(work, &shell),
         Command::List(work) => list::list(work, &shell),
         Command::Run(run) => run::run(run, &shell),
+        Command::Test(test) => test::test(test, &shell),
         Command::Doctor(_) => doctor::doctor(&shell),
         Command::Toolchain(command) => toolchain::toolchain(command, &shell),
     };

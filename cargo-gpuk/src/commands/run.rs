@@ -1,15 +1,11 @@
 //! `cargo gpuk run`: the kernels, then the program, where there is a device to run it on.
 
-use std::path::PathBuf;
-
 use gpuk_build::env::Env;
-use gpuk_build::error::chain;
 use gpuk_build::pipeline::Depth;
-use gpuk_build::run::ToolCommand;
 use gpuk_build::toolchain::{self, Request};
 
-use super::{kernels, list};
-use crate::cli::Run;
+use super::{cargo, kernels, list, sim};
+use crate::cli::{Run, Work};
 use crate::exit::Exit;
 use crate::ui::Shell;
 
@@ -36,86 +32,38 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
     list::print(&done, shell);
     kernels::finished(shell, Exit::Success);
 
-    let cargo = env.path("CARGO").unwrap_or_else(|| PathBuf::from("cargo"));
-    let mut command = ToolCommand::new(cargo).args(["run"]);
-    command.args.extend(flags(run));
-    if !run.work.compilation.arch.is_empty() {
-        // The program's build script reads no flags of ours.
-        command = command.env("GPUK_ARCHS", run.work.compilation.arch.join(","));
-    }
-    if !has_device(&env) {
-        command.args[0] = "build".into();
-        status(command, shell)?;
-        shell.warn(
-            "the program was built but not run: this machine has no NVIDIA device\n  \
-             (no libcuda.so.1, or no /dev/nvidiactl; `cargo gpuk doctor` says what was looked for)",
-        );
-        return match run.if_device {
-            true => Ok(()),
-            false => Err(Exit::NoDevice),
-        };
-    }
-    command.args.push("--".into());
-    command.args.extend(run.args.iter().cloned());
-    status(command, shell)
-}
-
-fn flags(run: &Run) -> Vec<std::ffi::OsString> {
-    let mut flags = Vec::new();
-    let mut pair =
-        |flag: &str, value: &std::ffi::OsStr| flags.extend([flag.into(), value.to_owned()]);
-    if let Some(path) = &run.work.selection.manifest_path {
-        pair("--manifest-path", path.as_os_str());
-    }
-    for package in &run.work.selection.package {
-        pair("--package", package.as_ref());
-    }
+    let Work {
+        selection,
+        compilation,
+        display,
+    } = &run.work;
+    let device = has_device(&env);
+    let simulate = run.sim || run.sim_if_no_device && !device;
+    let verb = match device || simulate {
+        true => "run",
+        false => "build",
+    };
+    let mut command = cargo::command(verb, selection, compilation, display, &env);
     for (flag, name) in [("--bin", &run.bin), ("--example", &run.example)] {
         if let Some(name) = name {
-            pair(flag, name.as_ref());
+            command = command.args([flag, name]);
         }
     }
-    let compilation = &run.work.compilation;
-    if let Some(jobs) = compilation.jobs {
-        pair("--jobs", jobs.to_string().as_ref());
+    if verb == "run" {
+        command = command.arg("--").args(&run.args);
     }
-    if let Some(folder) = &compilation.target_dir {
-        pair("--target-dir", folder.as_os_str());
+    if simulate {
+        return sim::foreground(command, &env, compilation, shell);
     }
-    let switches = [
-        ("--release", compilation.release),
-        ("--locked", compilation.locked),
-        ("--offline", compilation.offline),
-        ("--frozen", compilation.frozen),
-        ("--quiet", run.work.display.quiet),
-    ];
-    flags.extend(
-        switches
-            .iter()
-            .filter(|(_, set)| *set)
-            .map(|(flag, _)| (*flag).into()),
+    cargo::foreground(&command, shell)?;
+    if device {
+        return Ok(());
+    }
+    shell.warn(
+        "the program was built but not run: this machine has no NVIDIA device\n  \
+         (`cargo gpuk doctor` says what was looked for; `--sim` runs it in the simulator)",
     );
-    flags
-}
-
-/// Runs cargo in the foreground; its failure is this command's.
-fn status(command: ToolCommand, shell: &Shell) -> Result<(), Exit> {
-    if shell.is_verbose() {
-        shell.status("Running", &command);
-    }
-    match command.foreground() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Exit::Program(
-            status
-                .code()
-                .and_then(|code| u8::try_from(code).ok())
-                .unwrap_or(1),
-        )),
-        Err(error) => {
-            shell.error(chain(&error));
-            Err(Exit::Internal)
-        }
-    }
+    Err(Exit::NoDevice)
 }
 
 /// Whether a driver is there to be asked; the program itself says what is wrong with it.

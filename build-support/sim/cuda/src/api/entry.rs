@@ -280,11 +280,11 @@ static ENTRIES: &[Entry] = entries! {
 
 /// The function of a name that fits the version best, and what to say.
 fn find(name: &str, version: i32) -> (*const c_void, u32) {
-    let mut of_name = ENTRIES.iter().filter(|entry| entry.name == name).peekable();
-    if of_name.peek().is_none() {
+    let mut of_name = ENTRIES.iter().filter(|entry| entry.name == name);
+    if of_name.clone().next().is_none() {
         return (std::ptr::null(), NOT_FOUND);
     }
-    match of_name.filter(|entry| entry.version <= version).next_back() {
+    match of_name.rfind(|entry| entry.version <= version) {
         Some(entry) => (entry.address, FOUND),
         None => (std::ptr::null(), TOO_OLD),
     }

@@ -38,51 +38,87 @@ impl Origin {
 
     /// The innermost line that is the program's own: not of the driver, of what wraps it, or of generated code.
     pub(crate) fn line(&self) -> Option<Line> {
-        first_own(&self.0.to_string())
+        // In its long form, which has whole paths.
+        first_own(&format!("{:#}", self.0))
     }
 }
 
-/// Beginnings of the names of functions that launch on behalf of others.
-const OTHERS: [&str; 10] = [
-    "std::",
-    "core::",
-    "alloc::",
-    "cudarc::",
-    "gpuk::",
-    "gpuk_sim",
-    "libloading::",
-    "__",
-    "_start",
-    "rust_",
-];
+/// A frame: a function's name, without its path where it was inlined, and where in the source it is.
+struct Frame<'a> {
+    name: &'a str,
+    place: &'a str,
+}
 
-fn first_own(backtrace: &str) -> Option<Line> {
+impl Frame<'_> {
+    /// Whether it is one of the driver API's functions.
+    fn is_driver(&self) -> bool {
+        let rest = self.name.strip_prefix("cu").unwrap_or_default();
+        rest.starts_with(|first: char| first.is_ascii_uppercase()) && !rest.contains("::")
+    }
+
+    /// Whether it launches on behalf of another.
+    fn is_wrapper(&self) -> bool {
+        const NAMES: [&str; 6] = [
+            "std::",
+            "core::",
+            "alloc::",
+            "cudarc::",
+            "gpuk::",
+            "libloading::",
+        ];
+        const FOLDERS: [&str; 2] = ["cudarc", "gpuk"];
+        let name = self.name.trim_start_matches(['<', '&']);
+        let mut folders = self.place.split(['/', '\\']);
+        // `cudarc-0.19.10`, as in a registry, or `cudarc`, as in a folder of dependencies.
+        let is_folder = |folder: &str| {
+            let known = FOLDERS
+                .iter()
+                .filter_map(|known| folder.strip_prefix(known));
+            known
+                .into_iter()
+                .any(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_version))
+        };
+        NAMES.iter().any(|known| name.starts_with(known))
+            || self.place.starts_with("/rustc/")
+            || self.place.contains("/build-support/runtime/src/")
+            || (self.place.contains("/build/") && self.place.contains("/out/"))
+            || folders.any(is_folder)
+    }
+
+    fn line(&self) -> Option<Line> {
+        let mut parts = self.place.rsplitn(3, ':');
+        let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Line {
+            file: file.to_owned(),
+            line: line.parse().ok()?,
+        })
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn frames(backtrace: &str) -> Vec<Frame<'_>> {
+    let mut frames = Vec::new();
     let mut name = "";
     for line in backtrace.lines() {
         let line = line.trim_start();
-        let Some(place) = line.strip_prefix("at ") else {
-            name = line.split_once(": ").map_or("", |(_, name)| name);
-            continue;
-        };
-        let bare = name.trim_start_matches('<').trim_start_matches('&');
-        // `cuLaunchKernel`, not a function of the program that begins with the same letters.
-        let is_driver = bare.strip_prefix("cu").is_some_and(|rest| {
-            rest.starts_with(|first: char| first.is_ascii_uppercase()) && !bare.contains("::")
-        });
-        let is_other = OTHERS.iter().any(|other| bare.starts_with(other)) || is_driver;
-        let is_generated = place.contains("/build/") && place.contains("/out/");
-        let is_of_rust = place.starts_with("/rustc/");
-        if is_other || is_generated || is_of_rust || name.is_empty() {
-            continue;
+        if let Some(place) = line.strip_prefix("at ") {
+            frames.push(Frame { name, place });
+        } else {
+            // `12:     0x55d0 - name`, or without the number where a frame is of the same address.
+            name = line.split_once(" - ").map_or("", |(_, name)| name);
         }
-        let mut parts = place.rsplitn(3, ':');
-        let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
-        return Some(Line {
-            file: file.strip_prefix("./").unwrap_or(file).to_owned(),
-            line: line.parse().ok()?,
-        });
     }
-    None
+    frames
+}
+
+fn first_own(backtrace: &str) -> Option<Line> {
+    let frames = frames(backtrace);
+    let driver = frames.iter().position(Frame::is_driver);
+    let callers = frames.get(driver.map_or(0, |driver| driver + 1)..)?;
+    callers.iter().find(|frame| !frame.is_wrapper())?.line()
 }
 
 #[cfg(test)]
@@ -92,23 +128,23 @@ mod tests {
     #[test]
     fn the_programs_own_line_is_found() {
         let backtrace = "\
-   0: std::backtrace::Backtrace::force_capture
-             at /rustc/abc/library/std/src/backtrace.rs:313:18
-   1: gpuk_sim_cuda::origin::Origin::here
-             at ./build-support/sim/cuda/src/origin.rs:40:23
-   2: cuLaunchKernel
-             at ./build-support/sim/cuda/src/boundary.rs:70:13
-   3: cudarc::driver::result::launch_kernel
-             at ./cudarc-0.19.10/src/driver/result.rs:1400:5
-   4: <cudarc::driver::safe::launch::LaunchArgs>::launch
-             at ./cudarc-0.19.10/src/driver/safe/launch.rs:200:9
-   5: demo::kernels::Kernels::gather
-             at ./target/debug/build/demo-1234/out/kernels.rs:12:9
-   6: custom::run
-             at ./src/main.rs:17:5
+   4:     0x7f29 - gpuk_sim_cuda::origin::Origin::here::h97c85bafc0333572
+                       at /home/me/sim/cuda/src/origin.rs:36:23
+  15:     0x7f29 - call<gpuk_sim_cuda::api::launch::cuLaunchKernel::{closure_env#0}>
+                       at /home/me/sim/cuda/src/boundary.rs:35:22
+  16:     0x7f29 - cuLaunchKernel
+                       at /home/me/sim/cuda/src/boundary.rs:75:13
+  17:     0x5556 - cudarc::driver::sys::cuLaunchKernel::hdaa030ebdc973299
+                       at /home/me/.cargo/registry/src/index/cudarc-0.19.10/src/driver/sys/mod.rs:12576:9
+  19:     0x5556 - launch
+                       at /home/me/.cargo/registry/src/index/cudarc-0.19.10/src/driver/safe/launch.rs:220:9
+  20:     0x5556 - gather
+                       at /home/me/demo/target/debug/build/demo-1234/out/kernels.rs:12:9
+  21:     0x5556 - run
+                       at /home/me/demo/src/main.rs:17:5
 ";
         let line = first_own(backtrace).unwrap();
-        assert_eq!(line.to_string(), "src/main.rs:17");
-        assert_eq!(first_own("   0: something\n"), None);
+        assert_eq!(line.to_string(), "/home/me/demo/src/main.rs:17");
+        assert_eq!(first_own("   0: 0x1234 - something\n"), None);
     }
 }

@@ -32,6 +32,7 @@ pub(crate) enum Comparison {
 pub(crate) enum Kind {
     Int(Int),
     F16,
+    F16Ftz,
     Bf16,
     F32,
     F32Ftz,
@@ -157,6 +158,8 @@ fn test(
     let ftz = mods.take("ftz");
     let ty = ty(mods)?;
     let (kind, packed) = match ty {
+        Type::F16 if ftz => (Kind::F16Ftz, false),
+        Type::F16x2 if ftz => (Kind::F16Ftz, true),
         Type::F16 => (Kind::F16, false),
         Type::F16x2 => (Kind::F16, true),
         Type::Bf16 => (Kind::Bf16, false),
@@ -176,7 +179,7 @@ fn test(
             | Comparison::Ge
     );
     (!(unordered && matches!(kind, Kind::Int(_)))).then_some(())?;
-    (!ftz || matches!(kind, Kind::F32Ftz)).then_some(())?;
+    (!ftz || matches!(kind, Kind::F32Ftz | Kind::F16Ftz)).then_some(())?;
     let (c, join) = match (joined, i.operands.get(3)) {
         (None, None) => (Pred::TRUE, Join::And),
         (Some(join), Some(c)) => (d.predicate(c)?, join),
@@ -476,6 +479,11 @@ fn compare(test: &Test, f: &File<'_>, shift: u32) -> u32 {
         Kind::Int(Int::U64) => int!(u64, u64),
         Kind::Int(Int::S64) => int!(i64, u64),
         Kind::F16 => float!(u32, |a: u32| f16_to_f32(a >> shift & 0xffff)),
+        Kind::F16Ftz => float!(u32, |a: u32| {
+            let bits = a >> shift & 0xffff;
+            // A subnormal as zero.
+            f16_to_f32(if bits & 0x7c00 == 0 { 0 } else { bits })
+        }),
         Kind::Bf16 => float!(u32, |a: u32| bf16_to_f32(a >> shift & 0xffff)),
         Kind::F32 => float!(u32, f32::from_bits),
         Kind::F32Ftz => float!(u32, |a: u32| flush(f32::from_bits(a))),

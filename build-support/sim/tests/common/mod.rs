@@ -8,6 +8,7 @@
 )]
 
 pub(crate) mod form;
+pub(crate) mod narrow;
 
 use std::sync::Arc;
 

@@ -1,8 +1,17 @@
 //! How the driver conducts itself: what it answers to right and wrong calls, as recorded on a device and as the
 //! simulator does it.
 //!
-//! `recorded/` is what NVIDIA's driver answered. To record it anew on a machine with a GPU:
+//! `recorded/` is what driver 580.159 answered on an H200. To record it anew on a machine with a GPU:
 //! `GPUK_CONDUCT_RECORD=DIR conduct --ignored record`.
+//!
+//! The snapshots hold the lines that differ, `-` the device and `+` the simulator. They differ where
+//!
+//! - the device is other hardware: its name, clocks, caches, textures, numbers of streams, cluster placement;
+//! - the device's driver crashes, and the simulator says what is wrong with the handle;
+//! - a library's image is looked at only later by the device's driver;
+//! - PTX is looked at less closely than a compiler does: what is unknown fails when it is executed;
+//! - machine code is refused without a look at whether it is damaged;
+//! - there is nothing to find on the device: memory that was freed but is still mapped.
 #![expect(unsafe_code, reason = "calling a driver by the names of its functions")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -80,7 +89,7 @@ fn answers(file: &str, scenarios: &[Scenario], env: &[(&str, &str)]) -> String {
         all.push_str(&std::fs::read_to_string(&answers).unwrap());
         if !output.status.success() {
             writeln!(all, "the process ended with {}", output.status).unwrap();
-            eprintln!(
+            println!(
                 "{}{}",
                 String::from_utf8_lossy(&output.stdout),
                 output.stderr

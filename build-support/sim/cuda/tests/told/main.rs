@@ -1,0 +1,195 @@
+//! What people are told when programs on cudarc do something wrong on the simulator: reports and the log.
+#![expect(
+    unsafe_code,
+    reason = "launching kernels and calling the driver wrongly"
+)]
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+
+use gpuk_build::run::{ToolCommand, ToolOutput};
+use serde_json::Value;
+
+mod programs;
+
+const PROGRAM: &str = "GPUK_TOLD_PROGRAM";
+
+/// Not a test: the process of one program.
+#[test]
+#[ignore = "run by the others"]
+fn program() {
+    if let Ok(name) = std::env::var(PROGRAM) {
+        let found = programs::ALL.iter().find(|(known, _)| *known == name);
+        found.unwrap().1();
+    }
+}
+
+struct Run {
+    folder: tempfile::TempDir,
+    output: ToolOutput,
+}
+
+impl Run {
+    /// Runs a program with the simulator as its driver.
+    fn new(program: &str, env: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // Cargo puts the library beside the tests.
+        let exe = std::env::current_exe().unwrap();
+        let built = exe.with_file_name("libgpuk_sim_cuda.so");
+        for name in ["libcuda.so", "libcuda.so.1"] {
+            std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+        }
+        let command = ToolCommand::new(exe)
+            .args(["--exact", "program", "--ignored", "--nocapture"])
+            .env(PROGRAM, program)
+            .env("LD_LIBRARY_PATH", folder.path())
+            .env("GPUK_SIM_REPORT", folder.path().join("report"))
+            .env("GPUK_SIM_LOG", log_to(folder.path()));
+        let command = env
+            .iter()
+            .fold(command, |command, (key, value)| command.env(key, value));
+        let output = command.output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            output.stderr
+        );
+        Self { folder, output }
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+
+    /// The findings.
+    fn report(&self) -> Vec<Value> {
+        let report = self.read("report");
+        report
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The log without numbers that differ from run to run.
+    fn log(&self) -> String {
+        without_addresses(&self.read("log"))
+    }
+}
+
+fn log_to(folder: &Path) -> String {
+    let file: PathBuf = folder.join("log");
+    format!("error:{}", file.display())
+}
+
+fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+        // Small ones were given by the program.
+        let digits = part.len() - rest.len();
+        out.push_str(if digits > 4 { "0x…" } else { "0x" });
+        out.push_str(if digits > 4 { rest } else { part });
+    }
+    out
+}
+
+#[test]
+fn a_finding_has_everything_that_is_known() {
+    let report = Run::new("out_of_bounds", &[]).report();
+    let [finding] = &report[..] else {
+        panic!("{report:#?}");
+    };
+    assert_eq!(finding["level"], "error");
+    assert_eq!(finding["kind"], "out of bounds");
+    assert_eq!(finding["code"], 700);
+    assert_eq!(finding["kernel"], "store");
+    assert_eq!(finding["thread"]["thread"][0], 3);
+    assert_eq!(finding["finding"]["allocation"]["bytes"], 12);
+    assert!(
+        finding["launched_at"]["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("tests/told/programs.rs")
+    );
+    assert!(finding["launched_at"]["line"].as_u64().unwrap() > 10);
+}
+
+#[test]
+fn a_finding_is_drawn_where_no_report_is_wanted() {
+    let run = Run::new("out_of_bounds", &[("GPUK_SIM_REPORT", "")]);
+    insta::assert_snapshot!(without_addresses(&run.output.stderr), @"
+    gpuk-sim: error: out of bounds: write of 4 bytes at 0x…, 0 bytes after the allocation of 12 bytes at 0x…
+      kernel `store`, block (0, 0, 0) thread (3, 0, 0)
+      instruction `st.global.u32 [%rd3], %r1;`
+      12 bytes allocated at 0x…
+      launched at build-support/sim/cuda/tests/told/programs.rs:60
+    ");
+}
+
+#[test]
+fn faults_that_no_check_finds_are_reported_too() {
+    let report = Run::new("trap", &[]).report();
+    assert_eq!(report[0]["kind"], "trap");
+    assert_eq!(report[0]["code"], 719);
+    assert_eq!(report[0]["kernel"], "dies");
+}
+
+#[test]
+fn the_simulators_options_come_from_the_environment() {
+    let report = Run::new(
+        "out_of_bounds_goes_on",
+        &[("GPUK_SIM_OUT_OF_BOUNDS", "zero")],
+    )
+    .report();
+    assert_eq!(report[0]["kind"], "out of bounds");
+    assert_eq!(report[0].get("code"), None);
+    let run = Run::new("wrong_option", &[("GPUK_SIM_RACES", "some")]);
+    insta::assert_snapshot!(run.log(), @"gpuk-sim: error: `cuInit`: CUDA_ERROR_INVALID_VALUE (1): `GPUK_SIM_RACES` is `some`; it takes `off`, `shared` or `all`");
+}
+
+#[test]
+fn leaks_are_found_when_their_context_goes() {
+    let report = Run::new("leak", &[]).report();
+    let [leak] = &report[..] else {
+        panic!("{report:#?}");
+    };
+    assert_eq!(leak["level"], "error");
+    assert_eq!(leak["kind"], "leak");
+    insta::assert_snapshot!(without_addresses(leak["text"].as_str().unwrap()), @"
+    leak: 2 allocations, 1024 bytes, not freed when its context is destroyed
+      1000 bytes at 0x…, allocation 1
+      24 bytes at 0x…, allocation 2
+    ");
+    // A static of the program may hold it.
+    let report = Run::new("left_at_exit", &[]).report();
+    assert_eq!(report[0]["level"], "warning");
+    assert_eq!(report[0]["kind"], "leak");
+    assert!(Run::new("tidy", &[]).report().is_empty());
+}
+
+#[test]
+fn what_was_never_waited_for_is_reported_too() {
+    let report = Run::new("never_waited_for", &[]).report();
+    assert_eq!(report[0]["kind"], "trap");
+}
+
+#[test]
+fn the_log_says_what_was_wrong_with_a_call() {
+    let run = Run::new("misuse", &[]);
+    assert!(run.report().is_empty());
+    insta::assert_snapshot!(run.log(), @"");
+}
+
+#[test]
+fn a_device_can_be_hidden() {
+    Run::new("no_device", &[("CUDA_VISIBLE_DEVICES", "")]);
+}
+
+#[test]
+fn what_kernels_print_is_output() {
+    let run = Run::new("prints", &[]);
+    let out = String::from_utf8_lossy(&run.output.stdout).into_owned();
+    assert!(out.contains("thread 1 says 42\n"), "{out}");
+}

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use crate::Scenario;
 use crate::say::{Driver, quietly, say};
-use crate::setup::{alloc, event, function, launch, module, pointer, primary, stream};
+use crate::setup::{Gate, alloc, event, function, launch, module, pointer, primary, stream};
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
     ("illegal_address", illegal_address),
@@ -159,8 +159,10 @@ fn found_by_query(d: &mut Driver) {
 fn found_by_event(d: &mut Driver) {
     primary(d);
     let e = event(d);
+    let gate = Gate::close(d, 0);
     break_with(d, c"store", 0x10);
     say!(d, cuEventRecord(e, 0));
+    gate.open();
     say!(d, cuEventSynchronize(e));
     say!(d, cuEventQuery(e));
 }

@@ -89,11 +89,6 @@ fn answers(file: &str, scenarios: &[Scenario], env: &[(&str, &str)]) -> String {
         all.push_str(&std::fs::read_to_string(&answers).unwrap());
         if !output.status.success() {
             writeln!(all, "the process ended with {}", output.status).unwrap();
-            println!(
-                "{}{}",
-                String::from_utf8_lossy(&output.stdout),
-                output.stderr
-            );
         }
         all.push('\n');
     }

@@ -147,14 +147,16 @@ fn misuse() {
             result::launch_kernel(function, grid, block, 0, stream, args)
         };
         launch(shape.0, shape.1, &mut too_few).unwrap_err();
-        launch((0, 1, 1), shape.1, &mut too_few).unwrap_err();
-        launch(shape.0, (2000, 1, 1), &mut too_few).unwrap_err();
+        let (mut place, mut value) = (0_u64, 0_u32);
+        let mut args = [(&raw mut place).cast(), (&raw mut value).cast()];
+        launch((0, 1, 1), shape.1, &mut args).unwrap_err();
+        launch(shape.0, (2000, 1, 1), &mut args).unwrap_err();
         let mut small = 0_u64;
         let size = 4_usize;
         let mut extra: [*mut c_void; 5] = [
-            1 as *mut c_void,
+            std::ptr::without_provenance_mut(1),
             (&raw mut small).cast(),
-            2 as *mut c_void,
+            std::ptr::without_provenance_mut(2),
             (&raw const size).cast_mut().cast(),
             std::ptr::null_mut(),
         ];

@@ -20,7 +20,7 @@ pub(crate) const F16: Narrow = Narrow {
 
 pub(crate) const BF16: Narrow = Narrow {
     infinity: 0x7f80,
-    beyond: 3.402_823_669_209_384_6e38,
+    beyond: f64::from_bits((1023 + 128) << 52), // 2^128
     wide: |bits| half::bf16::from_bits(bits).to_f64(),
 };
 

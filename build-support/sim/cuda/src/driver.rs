@@ -333,18 +333,32 @@ impl Driver {
 
     /// As [`submit`](Self::submit), but done at once where that needs no other thread: for short work.
     pub(crate) fn submit_short(&self, stream: &Arc<Stream>, op: Op) -> Answer {
+        match self.try_submit(stream, op)? {
+            None => Ok(()),
+            Some(op) => self.submit(stream, op),
+        }
+    }
+
+    /// Does work at once if that needs no other thread, or captures it. Returns whether it did.
+    pub(crate) fn submit_if_idle(&self, stream: &Arc<Stream>, op: Op) -> Answer<bool> {
+        Ok(self.try_submit(stream, op)?.is_none())
+    }
+
+    /// The work, if it has to wait.
+    fn try_submit(&self, stream: &Arc<Stream>, op: Op) -> Answer<Option<Op>> {
         if stream.is_legacy() {
             self.captures.permit_legacy(&stream.context)?;
         }
         if self.capture(stream, &op)? {
-            return Ok(());
+            return Ok(None);
         }
-        let ticket = match self.queue.run_if_idle(op, |op| self.run(&op)) {
-            Ok(ticket) => ticket,
-            Err(op) => self.queue.push(op),
-        };
-        stream.note(ticket);
-        Ok(())
+        match self.queue.run_if_idle(op, |op| self.run(&op)) {
+            Ok(ticket) => {
+                stream.note(ticket);
+                Ok(None)
+            }
+            Err(op) => Ok(Some(op)),
+        }
     }
 
     /// Waits for work, and fails if there was a fault.

@@ -5,6 +5,7 @@
 //! number that the program gets, `kernel`, `launched_at`, the program's line, `place` in the source of the kernel,
 //! `thread`, and `finding` with everything that the simulator knows.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::sync::OnceLock;
@@ -17,7 +18,7 @@ use crate::origin::{Line, Origin};
 #[derive(Debug, Serialize)]
 struct Entry<'a> {
     level: &'static str,
-    kind: &'static str,
+    kind: Cow<'static, str>,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<u32>,
@@ -34,10 +35,10 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    const fn new(level: &'static str, kind: &'static str, text: String) -> Self {
+    fn new(level: &'static str, kind: impl Into<Cow<'static, str>>, text: String) -> Self {
         Self {
             level,
-            kind,
+            kind: kind.into(),
             text,
             code: None,
             kernel: None,
@@ -55,7 +56,7 @@ impl<'a> Entry<'a> {
             place: finding.place.as_ref(),
             thread: Some(&finding.thread),
             finding: Some(finding),
-            ..Self::new("error", finding.kind.as_str(), finding.to_string())
+            ..Self::new("error", kind_of(finding), finding.to_string())
         }
     }
 
@@ -89,6 +90,14 @@ fn file() -> Option<&'static File> {
         File::options().append(true).create(true).open(path).ok()
     };
     FILE.get_or_init(open).as_ref()
+}
+
+/// The kind's name as in `finding`.
+fn kind_of(finding: &Finding) -> Cow<'static, str> {
+    match serde_json::to_value(finding.kind) {
+        Ok(serde_json::Value::String(name)) => name.into(),
+        _ => finding.kind.as_str().into(),
+    }
 }
 
 /// What a launch went on after.
@@ -130,11 +139,12 @@ pub(crate) fn fault(fault: &Fault, origin: &Origin) {
 
 const fn kind(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Finding(finding) => finding.kind.as_str(),
+        // It is reported as what it is.
+        Fault::Finding(_) => "finding",
         Fault::Trap(_) => "trap",
         Fault::Assert { .. } => "assert",
         Fault::Unsupported(_) => "unsupported",
-        Fault::BadCall { .. } => "bad call",
+        Fault::BadCall { .. } => "bad-call",
         Fault::Stack { .. } => "stack",
         Fault::Deadlock(_) => "deadlock",
         Fault::Budget { .. } => "budget",
@@ -144,7 +154,7 @@ const fn kind(fault: &Fault) -> &'static str {
 
 /// A copy or memset of memory that was freed before its turn came.
 pub(crate) fn access(what: &str, error: &AccessError) {
-    let mut entry = Entry::new("error", "use after free", format!("{what}: {error}"));
+    let mut entry = Entry::new("error", "use-after-free", format!("{what}: {error}"));
     entry.code = Some(700);
     entry.write(None);
 }

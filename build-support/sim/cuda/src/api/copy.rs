@@ -21,11 +21,14 @@ pub(super) fn copy(from: End, to: End, shape: Shape, stream: Option<usize>) -> A
     let Some(planned) = driver.plan_copy(from, to, shape, is_captured)? else {
         return Ok(());
     };
-    driver.submit_short(&in_stream, planned.op)?;
     if stream.is_none() || planned.waits {
-        driver.wait(in_stream.last())?;
+        driver.submit_short(&in_stream, planned.op())?;
+        return driver.wait(in_stream.last());
     }
-    Ok(())
+    if driver.submit_if_idle(&in_stream, planned.op())? {
+        return Ok(());
+    }
+    driver.submit(&in_stream, planned.taken()?)
 }
 
 const fn device(address: u64) -> End {

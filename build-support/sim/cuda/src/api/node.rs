@@ -65,7 +65,7 @@ fn kernel_op(driver: &Driver, params: &KernelParams, kernel: usize) -> Answer<Op
 fn copy_op(driver: &Driver, params: In<Volume>) -> Answer<Op> {
     let (from, to, shape) = volume(&params.get()?)?;
     let planned = driver.plan_copy(from, to, shape, true)?;
-    Ok(planned.map_or(Op::Nothing, |planned| planned.op))
+    Ok(planned.map_or(Op::Nothing, |planned| planned.op()))
 }
 
 fn fill_op(driver: &Driver, params: In<MemsetParams>) -> Answer<Op> {

@@ -46,9 +46,32 @@ impl End {
 
 /// A copy that can be enqueued.
 pub(crate) struct Planned {
-    pub(crate) op: Op,
+    copy: Copy,
+    /// Whether the program may change the source as soon as the call returns.
+    takes: bool,
     /// Whether the call returns only when it is done.
     pub(crate) waits: bool,
+}
+
+impl Planned {
+    /// The copy, from where its source is.
+    pub(crate) fn op(&self) -> Op {
+        Op::Copy(Arc::new(self.copy.clone()))
+    }
+
+    /// The copy, from what its source is now, if the program may change it before the copy's turn comes.
+    pub(crate) fn taken(mut self) -> Answer<Op> {
+        let from = &mut self.copy.from;
+        if let Place::Host(pointer) = from.place
+            && self.takes
+        {
+            let bytes = usize::try_from(from.extent(&self.copy.shape));
+            let bytes = bytes.map_err(|_| refuse("the source goes beyond memory"))?;
+            from.place = Place::Taken(Arc::from(pointer.read(from.offset, bytes)));
+            from.offset = 0;
+        }
+        Ok(Op::Copy(Arc::new(self.copy)))
+    }
 }
 
 fn refuse(what: impl Into<String>) -> Refusal {
@@ -115,24 +138,16 @@ impl Driver {
         if shape.is_empty() {
             return Ok(None);
         }
-        let (mut source, source_is_pageable) = self.side(from, &shape, captured, "source")?;
+        let (source, takes) = self.side(from, &shape, captured, "source")?;
         let (target, waits) = self.side(to, &shape, captured, "destination")?;
-        if let Place::Host(pointer) = source.place
-            && source_is_pageable
-            && !captured
-        {
-            // A graph reads it when it is launched.
-            let bytes = usize::try_from(source.extent(&shape));
-            let bytes = bytes.map_err(|_| refuse("the source goes beyond memory"))?;
-            source.place = Place::Taken(Arc::from(pointer.read(source.offset, bytes)));
-            source.offset = 0;
-        }
         Ok(Some(Planned {
-            op: Op::Copy(Arc::new(Copy {
+            copy: Copy {
                 from: source,
                 to: target,
                 shape,
-            })),
+            },
+            // A graph reads and writes when it is launched.
+            takes: takes && !captured,
             waits: waits && !captured,
         }))
     }

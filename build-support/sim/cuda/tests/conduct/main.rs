@@ -12,6 +12,7 @@
 //! - PTX is looked at less closely than a compiler does: what is unknown fails when it is executed;
 //! - machine code is refused without a look at whether it is damaged;
 //! - there is nothing to find on the device: memory that was freed but is still mapped.
+#![cfg(target_os = "linux")]
 #![expect(unsafe_code, reason = "calling a driver by the names of its functions")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 

@@ -102,7 +102,7 @@ fn a_finding_has_everything_that_is_known() {
         panic!("{report:#?}");
     };
     assert_eq!(finding["level"], "error");
-    assert_eq!(finding["kind"], "out of bounds");
+    assert_eq!(finding["kind"], "out-of-bounds");
     assert_eq!(finding["code"], 700);
     assert_eq!(finding["kernel"], "store");
     assert_eq!(finding["thread"]["thread"][0], 3);
@@ -146,7 +146,7 @@ fn the_simulators_options_come_from_the_environment() {
         &[("GPUK_SIM_OUT_OF_BOUNDS", "zero")],
     )
     .report();
-    assert_eq!(report[0]["kind"], "out of bounds");
+    assert_eq!(report[0]["kind"], "out-of-bounds");
     assert_eq!(report[0].get("code"), None);
     let run = Run::new("wrong_option", &[("GPUK_SIM_RACES", "some")]);
     insta::assert_snapshot!(run.log(), @"gpuk-sim: error: `cuInit`: CUDA_ERROR_INVALID_VALUE (1): `GPUK_SIM_RACES` is `some`; it takes `off`, `shared` or `all`");

@@ -132,10 +132,10 @@ fn counting() {
     let none = u64::from(u32::MAX);
     check(&[
         form("popc.b32 %d, %a;", B32, [B32], |a, _, _| {
-            (0..32).map(|at| bit(a, at)).sum()
+            (0..32).map(|at| bit(a, at)).sum::<u64>()
         }),
         form("popc.b64 %d, %a;", B32, [B64], |a, _, _| {
-            (0..64).map(|at| bit(a, at)).sum()
+            (0..64).map(|at| bit(a, at)).sum::<u64>()
         }),
         form("clz.b32 %d, %a;", B32, [B32], move |a, _, _| {
             highest(a, 32).map_or(32, |at| 31 - at)

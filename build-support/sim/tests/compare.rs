@@ -1,5 +1,11 @@
 //! Comparisons of every kind and type.
 
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::double_comparisons,
+    reason = "a comparison is written as the instruction has it"
+)]
+
 mod common;
 
 use common::form::Is::{self, B16, B32, B64, Bf16x2, F16, F16x2, F32, F64, Pred};

@@ -1,5 +1,7 @@
 //! Conversions between all types, against Rust's conversions and exact comparisons.
 
+#![allow(clippy::type_complexity, reason = "a table of closures")]
+
 mod common;
 
 use common::form::Is::{self, B16, B32, B64, Bf16, F16, F32, F64};

@@ -19,8 +19,10 @@ pub(crate) struct Worker {
     pub(crate) warps: Vec<Warp>,
     /// Thread instructions executed.
     pub(crate) executed: u64,
-    /// Warp instructions executed: the clock.
+    /// Warp instructions executed, but for those of the slice that runs.
     pub(crate) steps: u64,
+    /// Warp instructions executed when the clock was last read.
+    pub(crate) now: u64,
     /// `threadIdx` of each warp of a block, an axis after the other.
     tids: Vec<[[u32; LANES]; 3]>,
 }
@@ -38,7 +40,7 @@ impl Worker {
     /// A clock that only rises, the same in every run.
     pub(crate) const fn clock(&self) -> u64 {
         // A warp instruction takes some cycles.
-        self.steps * 4
+        self.now * 4
     }
 
     /// `threadIdx` of a warp's lanes, along one axis.

@@ -144,3 +144,65 @@ pub(crate) fn add_odd(a: f64, b: f64) -> f64 {
     };
     f64::from_bits(bits)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every `f16`, and what lies beside and between it and the next.
+    #[test]
+    fn f16_both_ways() {
+        for bits in 0..=u16::MAX {
+            let expected = half::f16::from_bits(bits);
+            let found = f16_to_f32(bits.into());
+            if expected.is_nan() {
+                assert_eq!(found.to_bits(), NAN32);
+                continue;
+            }
+            assert_eq!(found.to_bits(), expected.to_f32().to_bits(), "{bits:#x}");
+            let wide = found.to_bits();
+            let half_place = if bits & 0x7c00 == 0 {
+                // Subnormals are 2^-24 apart.
+                let middle = found.abs() + f32::from_bits((127 - 25) << 23);
+                middle.to_bits() - (wide & 0x7fff_ffff)
+            } else {
+                1 << 12
+            };
+            for near in [0, 1, half_place - 1, half_place, half_place + 1] {
+                for value in [wide.wrapping_add(near), wide.wrapping_sub(near)] {
+                    let value = f32::from_bits(value);
+                    let expected = half::f16::from_f32(value);
+                    let expected = if expected.is_nan() {
+                        NAN16
+                    } else {
+                        expected.to_bits().into()
+                    };
+                    assert_eq!(f32_to_f16(value), expected, "{value:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bf16_both_ways() {
+        for bits in 0..=u16::MAX {
+            let expected = half::bf16::from_bits(bits);
+            let found = bf16_to_f32(bits.into());
+            if expected.is_nan() {
+                assert_eq!(found.to_bits(), NAN32);
+                continue;
+            }
+            assert_eq!(found.to_bits(), expected.to_f32().to_bits());
+            for near in [0, 1, 0x7fff, 0x8000, 0x8001] {
+                let value = f32::from_bits(found.to_bits().wrapping_add(near));
+                let expected = half::bf16::from_f32(value);
+                let expected = if expected.is_nan() {
+                    NAN16
+                } else {
+                    expected.to_bits().into()
+                };
+                assert_eq!(f32_to_bf16(value), expected, "{value:e}");
+            }
+        }
+    }
+}

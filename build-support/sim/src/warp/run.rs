@@ -165,6 +165,7 @@ fn execute<S: Shadow>(
     let code = cx.code;
     let all = group.mask;
     let count = u64::from(all.count_ones());
+    let before = *steps;
     loop {
         if group.pc >= limit {
             return Ok(Event::Regroup);
@@ -193,7 +194,10 @@ fn execute<S: Shadow>(
             Op::Double(op) => double::execute(op, &mut cx.file, mask),
             Op::Half(op) => half::execute(op, &mut cx.file, mask),
             Op::Approx(op) => approx::execute(op, &mut cx.file, mask),
-            Op::Special(op) => special::execute(op, cx),
+            Op::Special(op) => {
+                cx.worker.now = cx.worker.steps + u64::from(before - *steps);
+                special::execute(op, cx);
+            }
             Op::Atomic(op) => atomic::execute(op, cx)?,
             Op::Control(op) => match *op {
                 control::Op::Branch { target } => {

@@ -248,7 +248,7 @@ fn atomics_of_every_kind() {
             let dot = if space.is_empty() { "" } else { "." };
             let (setup, at, back) = if space == "shared" {
                 (
-                    format!("ld.global.b64 %rd9, [%rd1]; st.shared.b64 [sh], %rd9;"),
+                    "ld.global.b64 %rd9, [%rd1]; st.shared.b64 [sh], %rd9;".to_owned(),
                     "[sh]",
                     "ld.shared.b64 %rd9, [sh]; st.global.b64 [%rd1], %rd9;",
                 )

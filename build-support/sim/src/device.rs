@@ -187,6 +187,16 @@ impl Device {
                 format!("{shared} bytes of shared memory are more than the {limit} of a block"),
             );
         }
+        let local = function.module().code(function.entry().function).local;
+        if local > self.options.stack {
+            return refuse(
+                RESOURCES,
+                format!(
+                    "a thread needs {local} bytes of local memory, more than {}",
+                    self.options.stack
+                ),
+            );
+        }
         let needed = function.param_bytes() as usize;
         if launch.params.len() < needed {
             return refuse(

@@ -1,6 +1,7 @@
 //! Turns a function's tree into instructions that a warp can execute.
 //!
 //! - here: the walk over the statements
+//! - `flow`, `allocate`: which registers share a row
 //! - `operand`: rows for operands
 //! - `scope`: what labels and local names mean
 //! - `mods`: the modifiers of an instruction
@@ -9,6 +10,8 @@
 //! What an opcode means is its family's to say: each has a `decode` that gives `None` for what it does not
 //! know. What no family knows becomes [`Op::Unsupported`], which fails when it is executed.
 
+mod allocate;
+mod flow;
 pub(crate) mod link;
 pub(crate) mod mods;
 pub(crate) mod operand;
@@ -69,15 +72,18 @@ pub(crate) fn decode<'m>(
     body: &'m Body,
     locs: &mut u32,
 ) -> Decoded {
+    let (slots, counts, zero) = allocate::slots(function, body);
     let mut decoder = Decoder {
         link,
         body,
         code: Code {
             name: function.name.to_string(),
+            counts,
+            zero,
             ..Code::default()
         },
         entry: function.kind == gpuk_ptx::FunctionKind::Entry,
-        slots: Vec::new(),
+        slots,
         scopes: Scopes::default(),
         known32: HashMap::new(),
         known64: HashMap::new(),
@@ -94,7 +100,6 @@ pub(crate) fn decode<'m>(
         indirect: false,
         targets: Vec::new(),
     };
-    decoder.registers();
     decoder.formals(function);
     decoder.statements(&body.statements, locs);
     // A body that does not end in one returns all the same.
@@ -163,16 +168,7 @@ impl Decoder<'_> {
     }
 
     fn statements(&mut self, statements: &[Statement], locs: &mut u32) {
-        self.scopes.open();
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Label(name) => self.scopes.declare_label(name.clone()),
-                StatementKind::BranchTargets { label, targets } => {
-                    self.scopes.declare_list(label.clone(), targets.clone());
-                }
-                _ => {}
-            }
-        }
+        self.scopes.enter(statements);
         for statement in statements {
             match &statement.kind {
                 StatementKind::Label(name) => {

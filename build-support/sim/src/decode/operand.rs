@@ -14,11 +14,11 @@ use crate::register::{CONSTANT, Dst, LANES, Pred, Row32, Row64, Src};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// Its first row.
-    row: u32,
+    pub(super) row: u32,
     /// Bits of an element; 1 for a predicate.
-    bits: u8,
+    pub(super) bits: u8,
     /// Elements of a vector; else 1.
-    lanes: u8,
+    pub(super) lanes: u8,
 }
 
 /// A destination of whatever width it was declared with.
@@ -49,22 +49,6 @@ pub(crate) enum Place {
 }
 
 impl Decoder<'_> {
-    pub(super) fn registers(&mut self) {
-        for declared in &self.body.registers {
-            let bits = declared.ty.bits().max(1) as u8;
-            let lanes = declared.lanes.clamp(1, 8) as u8;
-            for _ in 0..declared.count.unwrap_or(1) {
-                let row = match bits {
-                    1 => self.take_p(u32::from(lanes)),
-                    64 => self.take64(u32::from(lanes)),
-                    128 => self.take64(2 * u32::from(lanes)),
-                    _ => self.take32(u32::from(lanes)),
-                };
-                self.slots.push(Slot { row, bits, lanes });
-            }
-        }
-    }
-
     fn take32(&mut self, rows: u32) -> u32 {
         let row = self.code.counts.r32;
         self.code.counts.r32 += rows;

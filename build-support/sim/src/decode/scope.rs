@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gpuk_ptx::Name;
+use gpuk_ptx::{Name, Statement, StatementKind};
 
 /// A variable of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,20 @@ impl Scopes {
         self.frames.push(Frame::default());
     }
 
+    /// Opens a block and declares its labels, which may be named before they stand there.
+    pub(crate) fn enter(&mut self, statements: &[Statement]) {
+        self.open();
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Label(name) => self.declare_label(name.clone()),
+                StatementKind::BranchTargets { label, targets } => {
+                    self.declare_list(label.clone(), targets.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
     pub(crate) fn close(&mut self) {
         self.frames.pop();
     }
@@ -54,7 +68,7 @@ impl Scopes {
     }
 
     /// A label of this block, before it is known where it stands.
-    pub(crate) fn declare_label(&mut self, name: Name) {
+    fn declare_label(&mut self, name: Name) {
         let number = self.places.len() as u32;
         self.places.push(u32::MAX);
         if let Some(frame) = self.frames.last_mut() {
@@ -62,7 +76,7 @@ impl Scopes {
         }
     }
 
-    pub(crate) fn declare_list(&mut self, name: Name, targets: Vec<Name>) {
+    fn declare_list(&mut self, name: Name, targets: Vec<Name>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.lists.insert(name, targets);
         }

@@ -99,7 +99,7 @@ fn parameters_of_every_kind() {
         .collect();
     assert_eq!(sim.download::<u8>(out, expected.len()), expected);
 
-    let mut mixed = vec![0_u8; 48];
+    let mut mixed = vec![0_u8; 40];
     for (at, byte) in mixed.iter_mut().enumerate() {
         *byte = at as u8 + 100;
     }

@@ -434,7 +434,7 @@ pub(crate) fn outside_local<S: Shadow>(
     store: bool,
 ) -> Result<(), Stop> {
     let verb = if store { "write" } else { "read" };
-    let top = cx.frame + cx.code.local;
+    let top = cx.top();
     let text = format!(
         "{verb} of {bytes} bytes at {address:#x} of local memory, of which the thread has {top} bytes"
     );

@@ -1,7 +1,5 @@
 //! A block: its warps, shared memory and barriers.
 
-use std::sync::Arc;
-
 use crate::barrier::{BARRIERS, Barrier, Misuse};
 use crate::context::Stop;
 use crate::family::barrier::Op as BarrierOp;
@@ -56,21 +54,13 @@ impl<S: Shadow> BlockState<S> {
 pub(crate) struct Block<S: Shadow> {
     pub(crate) state: BlockState<S>,
     pub(crate) warps: Vec<Warp>,
-    /// The shared memory of all blocks of its cluster.
-    pub(crate) shared: Arc<[Buffer]>,
     /// The order in which warps have their turns.
     order: Vec<u32>,
     pub(crate) done: bool,
 }
 
 impl<S: Shadow> Block<S> {
-    pub(crate) fn start(
-        grid: &Grid<'_, S>,
-        worker: &mut Worker,
-        linear: u64,
-        rank: u32,
-        shared: Arc<[Buffer]>,
-    ) -> Self {
+    pub(crate) fn start(grid: &Grid<'_, S>, worker: &mut Worker, linear: u64, rank: u32) -> Self {
         let index = grid.block_index(linear);
         let shadow = grid.shadow.block_start(&BlockStart {
             index,
@@ -107,14 +97,19 @@ impl<S: Shadow> Block<S> {
                 pending: false,
             },
             warps,
-            shared,
             order,
             done: false,
         }
     }
 
-    /// Gives every warp that can go on a turn. Whether any could.
-    pub(crate) fn turn(&mut self, grid: &Grid<'_, S>, worker: &mut Worker) -> Result<bool, Stop> {
+    /// Gives every warp that can go on a turn; `shared` is the memory of all blocks of the cluster. Whether any
+    /// could.
+    pub(crate) fn turn(
+        &mut self,
+        grid: &Grid<'_, S>,
+        worker: &mut Worker,
+        shared: &[Buffer],
+    ) -> Result<bool, Stop> {
         let mut progress = false;
         let view = worker.view.clone();
         for at in 0..self.order.len() {
@@ -129,7 +124,7 @@ impl<S: Shadow> Block<S> {
                 worker,
                 grid,
                 view: &view,
-                shared: &self.shared,
+                shared,
             };
             let _: Outcome = warp.run(&mut around)?;
             if self.state.pending {

@@ -1,6 +1,7 @@
 //! What an executing instruction reaches.
 
 use crate::block::BlockState;
+use crate::family::stack::Taken;
 use crate::fault::{Fault, Site};
 use crate::finding::{Finding, Kind, Thread};
 use crate::grid::Grid;
@@ -26,6 +27,8 @@ pub(crate) struct Cx<'a, S: Shadow> {
     pub(crate) local: &'a mut Local,
     /// Where the frame's local memory begins.
     pub(crate) frame: u32,
+    /// What the frame took from the stack beyond its variables.
+    pub(crate) taken: &'a mut Taken,
     pub(crate) code: &'a Code,
     /// Index of the instruction in its function.
     pub(crate) pc: u32,
@@ -43,6 +46,11 @@ impl<S: Shadow> Cx<'_, S> {
     #[inline(always)]
     pub(crate) fn number(&self) -> u32 {
         self.code.first + self.pc
+    }
+
+    /// Where the frame's local memory ends.
+    pub(crate) const fn top(&self) -> u32 {
+        self.frame + self.code.local + self.taken.most
     }
 
     /// The thread of a lane.

@@ -93,11 +93,17 @@ impl Device {
         } else {
             0
         };
+        let threads = launch.block.iter().product();
+        let shared = function.entry().shared_bytes(launch.shared);
         let setup = Setup {
             memory: &self.memory,
             options: &self.options,
             shadow,
             number: self.launches.fetch_add(1, Ordering::Relaxed),
+            resident: self
+                .resident(threads, shared)
+                .try_into()
+                .unwrap_or(u32::MAX),
             workspace,
         };
         shadow.launch(&LaunchStart {

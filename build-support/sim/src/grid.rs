@@ -5,8 +5,8 @@
 //! cooperative launch are all resident at once, each core taking turns among its share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::block::Block;
 use crate::context::Stop;
@@ -35,6 +35,8 @@ pub(crate) struct Grid<'a, S: Shadow> {
     pub(crate) warps: u32,
     /// Bytes of a block's shared memory, static and dynamic.
     pub(crate) shared_bytes: u32,
+    /// Blocks that the device holds at once.
+    resident: u32,
     /// Where a cooperative launch finds what its grid barrier counts in.
     workspace: u64,
     spent: AtomicU64,
@@ -44,6 +46,17 @@ pub(crate) struct Grid<'a, S: Shadow> {
     next: AtomicU64,
     outcome: Mutex<Vec<BlockReport>>,
 }
+
+/// Blocks that run together on one core, and their shared memory by rank.
+struct Cluster<S: Shadow> {
+    shared: Vec<Buffer>,
+    blocks: Vec<Block<S>>,
+}
+
+/// How long a launch runs on one core before others help.
+const ALONE: Duration = Duration::from_micros(200);
+/// Warp instructions that resident blocks execute before one more becomes resident.
+const PATIENCE: u64 = 1 << 20;
 
 /// What a block leaves behind.
 struct BlockReport {
@@ -59,6 +72,7 @@ pub(crate) struct Setup<'a, S: Shadow> {
     pub(crate) options: &'a Options,
     pub(crate) shadow: &'a S,
     pub(crate) number: u64,
+    pub(crate) resident: u32,
     pub(crate) workspace: u64,
 }
 
@@ -81,6 +95,7 @@ impl<'a, S: Shadow> Grid<'a, S> {
             threads,
             warps: threads.div_ceil(32),
             shared_bytes: entry.shared_bytes(launch.shared),
+            resident: setup.resident,
             workspace: setup.workspace,
             spent: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -208,28 +223,27 @@ impl<'a, S: Shadow> Grid<'a, S> {
 
     /// Runs all blocks.
     pub(crate) fn run(self) -> (Result<Report, Fault>, String) {
-        let blocks = self
-            .launch
-            .grid
-            .iter()
-            .map(|n| u64::from(*n))
-            .product::<u64>();
-        let per_cluster = self
-            .launch
-            .cluster
-            .iter()
-            .map(|n| u64::from(*n))
-            .product::<u64>();
-        let units = blocks / per_cluster.max(1);
-        let cores = u64::try_from(self.options.threads)
-            .unwrap_or(1)
-            .clamp(1, units.max(1));
+        let product = |sizes: [u32; 3]| sizes.iter().map(|n| u64::from(*n)).product::<u64>();
+        let units = product(self.launch.grid) / product(self.launch.cluster).max(1);
+        let cores = u64::try_from(self.options.threads).unwrap_or(1);
+        let cores = cores.clamp(1, units.max(1));
         std::thread::scope(|scope| {
             let grid = &self;
-            for core in 1..cores {
-                scope.spawn(move || grid.core(units, core, cores));
+            if grid.launch.cooperative {
+                for core in 1..cores {
+                    scope.spawn(move || grid.share(units, core, cores));
+                }
+                grid.share(units, 0, cores);
+                return;
             }
-            grid.core(units, 0, cores);
+            // Most launches are over before another core would have begun.
+            let mut worker = grid.worker();
+            if grid.core(units, &mut worker, Some(Instant::now() + ALONE)) {
+                for _ in 1..cores {
+                    scope.spawn(move || grid.core(units, &mut grid.worker(), None));
+                }
+                grid.core(units, &mut worker, None);
+            }
         });
         let mut outcome = self
             .outcome
@@ -262,21 +276,32 @@ impl<'a, S: Shadow> Grid<'a, S> {
         }
     }
 
-    /// What one core does.
-    fn core(&self, units: u64, core: u64, cores: u64) {
-        let mut worker = Worker::new(self.memory.view(), self.module.instructions());
-        if self.launch.cooperative {
-            let share: Vec<u64> = (core..units).step_by(cores as usize).collect();
-            self.unit(&share, &mut worker);
-            return;
-        }
-        loop {
+    fn worker(&self) -> Worker {
+        Worker::new(self.memory.view(), self.module.instructions())
+    }
+
+    /// What one core does of a cooperative launch.
+    fn share(&self, units: u64, core: u64, cores: u64) {
+        let mut worker = self.worker();
+        let share = (core..units).step_by(cores as usize);
+        let resident: Vec<_> = share.map(|unit| self.start(unit, &mut worker)).collect();
+        self.finish(resident, &mut worker, || None);
+    }
+
+    /// Runs one cluster after the other. Whether there may be more when the time was over.
+    fn core(&self, units: u64, worker: &mut Worker, until: Option<Instant>) -> bool {
+        let next = || {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
-            if unit >= units || self.stopped.load(Ordering::Relaxed) {
-                return;
+            (unit < units && !self.stopped.load(Ordering::Relaxed)).then_some(unit)
+        };
+        while let Some(unit) = next() {
+            let first = self.start(unit, worker);
+            self.finish(vec![first], worker, next);
+            if until.is_some_and(|until| Instant::now() > until) {
+                return true;
             }
-            self.unit(&[unit], &mut worker);
         }
+        false
     }
 
     /// The blocks of a cluster.
@@ -304,31 +329,67 @@ impl<'a, S: Shadow> Grid<'a, S> {
         blocks
     }
 
-    /// Runs the blocks of some clusters, which are resident together, to their end.
-    fn unit(&self, units: &[u64], worker: &mut Worker) {
-        let mut clusters: Vec<Vec<Block<S>>> = Vec::with_capacity(units.len());
-        for unit in units {
-            let numbers = self.cluster(*unit);
-            let buffers: Option<Vec<Buffer>> = (numbers.iter())
-                .map(|_| Buffer::zeroed(self.shared_bytes as usize, 1024))
-                .collect();
-            let shared: Arc<[Buffer]> = buffers.unwrap_or_default().into();
-            let mut blocks = Vec::with_capacity(numbers.len());
-            for (rank, linear) in numbers.into_iter().enumerate() {
-                let shared = Arc::clone(&shared);
-                blocks.push(Block::start(self, worker, linear, rank as u32, shared));
+    /// Makes the blocks of a cluster resident.
+    fn start(&self, unit: u64, worker: &mut Worker) -> Cluster<S> {
+        let mut cluster = Cluster {
+            shared: Vec::new(),
+            blocks: Vec::new(),
+        };
+        for (rank, linear) in self.cluster(unit).into_iter().enumerate() {
+            (cluster.shared).extend(worker.take_shared(self.shared_bytes as usize));
+            let block = Block::start(self, worker, linear, rank as u32);
+            cluster.blocks.push(block);
+        }
+        cluster
+    }
+
+    /// Runs clusters that are resident together to their end. A block may wait for one that comes after it, as long
+    /// as both fit the device; so if it takes long, others become resident as well.
+    fn finish(
+        &self,
+        mut resident: Vec<Cluster<S>>,
+        worker: &mut Worker,
+        mut next: impl FnMut() -> Option<u64>,
+    ) {
+        let most = 1 + self.resident / self.launch.cluster.iter().product::<u32>().max(1);
+        let mut patience = worker.steps + PATIENCE;
+        loop {
+            match self.turn(&mut resident, worker) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err((linear, stop)) => {
+                    self.stop(linear, stop);
+                    break;
+                }
             }
-            clusters.push(blocks);
+            if worker.steps > patience && resident.len() < most as usize {
+                patience = worker.steps + PATIENCE;
+                if let Some(unit) = next() {
+                    resident.push(self.start(unit, worker));
+                }
+            }
+            resident.retain_mut(|cluster| {
+                let done = cluster.blocks.iter().all(|block| block.done);
+                if done {
+                    self.report(cluster, worker);
+                }
+                !done
+            });
         }
-        if let Err((linear, stop)) = self.turns(&mut clusters, worker) {
-            self.stop(linear, stop);
+        for cluster in &mut resident {
+            self.report(cluster, worker);
         }
-        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        for block in clusters.into_iter().flatten() {
+    }
+
+    /// Keeps what a cluster printed and found, and gives its memory back.
+    fn report(&self, cluster: &mut Cluster<S>, worker: &mut Worker) {
+        worker.shared.append(&mut cluster.shared);
+        for block in cluster.blocks.drain(..) {
             let state = block.state;
             if state.printed.is_empty() && state.findings.is_empty() && state.more == 0 {
                 continue;
             }
+            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.push(BlockReport {
                 linear: state.linear,
                 printed: state.printed,
@@ -338,36 +399,28 @@ impl<'a, S: Shadow> Grid<'a, S> {
         }
     }
 
-    fn turns(
-        &self,
-        clusters: &mut [Vec<Block<S>>],
-        worker: &mut Worker,
-    ) -> Result<(), (u64, Stop)> {
-        loop {
-            let mut progress = false;
-            let mut left = false;
-            for cluster in &mut *clusters {
-                for block in &mut *cluster {
-                    if block.done {
-                        continue;
-                    }
-                    let linear = block.state.linear;
-                    progress |= block.turn(self, worker).map_err(|stop| (linear, stop))?;
-                    left |= !block.done;
+    /// Gives every resident block a turn. Whether some are left.
+    fn turn(&self, resident: &mut [Cluster<S>], worker: &mut Worker) -> Result<bool, (u64, Stop)> {
+        let mut progress = false;
+        let mut left = None;
+        for cluster in &mut *resident {
+            for block in &mut cluster.blocks {
+                if block.done {
+                    continue;
                 }
-                progress |= meet(self, cluster);
+                let linear = block.state.linear;
+                let turn = block.turn(self, worker, &cluster.shared);
+                progress |= turn.map_err(|stop| (linear, stop))?;
+                if !block.done {
+                    left.get_or_insert(linear);
+                }
             }
-            if !left {
-                return Ok(());
-            }
-            let first = clusters.iter().flatten().find(|block| !block.done);
-            let linear = first.map_or(0, |block| block.state.linear);
-            if !progress {
-                return Err((linear, self.deadlock(clusters)));
-            }
-            if self.stopped.load(Ordering::Relaxed) && self.is_beaten(linear) {
-                return Ok(());
-            }
+            progress |= meet(self, &mut cluster.blocks);
+        }
+        match left {
+            None => Ok(false),
+            Some(linear) if !progress => Err((linear, self.deadlock(resident))),
+            Some(linear) => Ok(!(self.stopped.load(Ordering::Relaxed) && self.is_beaten(linear))),
         }
     }
 
@@ -385,9 +438,10 @@ impl<'a, S: Shadow> Grid<'a, S> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn deadlock(&self, clusters: &[Vec<Block<S>>]) -> Stop {
+    fn deadlock(&self, resident: &[Cluster<S>]) -> Stop {
         const SHOWN: usize = 16;
-        let blocks = clusters.iter().flatten().filter(|block| !block.done);
+        let blocks = resident.iter().flat_map(|cluster| &cluster.blocks);
+        let blocks = blocks.filter(|block| !block.done);
         let mut waiting: Vec<_> = blocks.flat_map(|block| block.waiting(self)).collect();
         let more = waiting.len().saturating_sub(SHOWN);
         waiting.truncate(SHOWN);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::family::{
     approx, atomic, barrier, bits, call, compare, control, convert, double, float, half, integer,
-    memory, moves, special, warp,
+    memory, moves, quad, small, special, stack, video, warp,
 };
 use crate::register::{Constants, Counts, Dst, Pred, Src};
 
@@ -27,15 +27,19 @@ pub(crate) enum Op {
     Half(half::Op),
     Approx(approx::Op),
     Convert(convert::Op),
+    Small(small::Op),
+    Video(video::Op),
     Compare(compare::Op),
     Move(moves::Op),
     Special(special::Op),
     Memory(memory::Op),
     Atomic(atomic::Op),
+    Quad(quad::Op),
     Warp(warp::Op),
     Barrier(barrier::Op),
     Control(control::Op),
     Call(call::Op),
+    Stack(stack::Op),
     /// Not known; its text is found by its place.
     Unsupported,
 }

@@ -4,6 +4,8 @@
 //! 128-bit ones two of those, low half first; predicates are masks. Instructions name rows by number. Numbers
 //! from [`CONSTANT`] up name a row of the function's constants, so that an immediate operand is a row as well.
 
+use crate::wide::wide;
+
 /// Threads of a warp.
 pub(crate) const LANES: usize = 32;
 /// All lanes.
@@ -91,7 +93,34 @@ pub(crate) struct File<'a> {
 pub(crate) trait Word: Copy + Default {
     fn row<'f>(file: &'f File<'_>, row: Src) -> &'f [Self; LANES];
     fn row_mut<'f>(file: &'f mut File<'_>, row: Dst) -> &'f mut [Self; LANES];
+    /// Takes over the values of the lanes in `mask`.
+    fn blend(target: &mut [Self; LANES], values: &[Self; LANES], mask: u32);
 }
+
+#[inline(always)]
+fn blend<T: Copy>(target: &mut [T; LANES], values: &[T; LANES], mask: u32) {
+    for lane in 0..LANES {
+        target[lane] = if mask >> lane & 1 != 0 {
+            values[lane]
+        } else {
+            target[lane]
+        };
+    }
+}
+
+#[inline(always)]
+fn blended32(target: &mut [u32; LANES], values: &[u32; LANES], mask: u32) {
+    blend(target, values, mask);
+}
+
+#[inline(always)]
+fn blended64(target: &mut [u64; LANES], values: &[u64; LANES], mask: u32) {
+    blend(target, values, mask);
+}
+
+// Not part of every instruction's own code, which would be as long again.
+wide!(fn blend32(target: &mut [u32; LANES], values: &[u32; LANES], mask: u32) = blended32);
+wide!(fn blend64(target: &mut [u64; LANES], values: &[u64; LANES], mask: u32) = blended64);
 
 impl Word for u32 {
     #[inline(always)]
@@ -105,6 +134,10 @@ impl Word for u32 {
     #[inline(always)]
     fn row_mut<'f>(file: &'f mut File<'_>, row: Dst) -> &'f mut [Self; LANES] {
         &mut file.registers.r32[row.0 as usize].0
+    }
+    #[inline(always)]
+    fn blend(target: &mut [Self; LANES], values: &[Self; LANES], mask: u32) {
+        blend32(target, values, mask);
     }
 }
 
@@ -120,6 +153,10 @@ impl Word for u64 {
     #[inline(always)]
     fn row_mut<'f>(file: &'f mut File<'_>, row: Dst) -> &'f mut [Self; LANES] {
         &mut file.registers.r64[row.0 as usize].0
+    }
+    #[inline(always)]
+    fn blend(target: &mut [Self; LANES], values: &[Self; LANES], mask: u32) {
+        blend64(target, values, mask);
     }
 }
 
@@ -137,13 +174,7 @@ impl File<'_> {
         if mask == ALL {
             *target = *values;
         } else {
-            for lane in 0..LANES {
-                target[lane] = if mask >> lane & 1 != 0 {
-                    values[lane]
-                } else {
-                    target[lane]
-                };
-            }
+            T::blend(target, values, mask);
         }
     }
 

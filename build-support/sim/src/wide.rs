@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// arguments, as wide as the processor can. With `<S: Bound>` after the name both are generic.
 macro_rules! wide {
     (
-        $visibility:vis fn $name:ident $(<$generic:ident: $bound:path>)? (
+        $visibility:vis fn $name:ident $(<$($generic:ident: $bound:path),+>)? (
             $($argument:ident: $type:ty),* $(,)?
         ) $(-> $result:ty)? = $body:ident
     ) => {
-        #[inline]
-        $visibility fn $name $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
+        #[inline(never)]
+        $visibility fn $name $(<$($generic: $bound),+>)? ($($argument: $type),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                fn vectors $(<$generic: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                fn vectors $(<$($generic: $bound),+>)? ($($argument: $type),*) $(-> $result)? {
                     $body($($argument),*)
                 }
                 if $crate::wide::available() {

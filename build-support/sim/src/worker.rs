@@ -1,6 +1,6 @@
 //! What a core that runs blocks keeps from one to the next.
 
-use crate::memory::View;
+use crate::memory::{Buffer, View};
 use crate::register::{LANES, Registers};
 use crate::warp::Warp;
 
@@ -15,6 +15,8 @@ pub(crate) struct Worker {
     pub(crate) hints: Vec<u32>,
     /// Registers that no frame uses.
     pub(crate) registers: Vec<Registers>,
+    /// Shared memory that no block uses.
+    pub(crate) shared: Vec<Buffer>,
     /// Warps that no block uses.
     pub(crate) warps: Vec<Warp>,
     /// Thread instructions executed.
@@ -34,6 +36,17 @@ impl Worker {
             view,
             hints: vec![0; instructions],
             ..Self::default()
+        }
+    }
+
+    /// Shared memory for a block, all zeros; `None` if the host has no more.
+    pub(crate) fn take_shared(&mut self, bytes: usize) -> Option<Buffer> {
+        match self.shared.pop() {
+            Some(buffer) => {
+                buffer.clear();
+                Some(buffer)
+            }
+            None => Buffer::zeroed(bytes, 1024),
         }
     }
 

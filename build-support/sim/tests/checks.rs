@@ -259,3 +259,26 @@ fn the_kernels_of_the_template() {
         assert!(error <= 1e-5 * expected.abs(), "{at}: {found} {expected}");
     }
 }
+
+#[test]
+fn an_assert_that_is_not_functionalized_ends_the_launch() {
+    let sim = Sim::new(CHECKS);
+    let (x, y) = (sim.upload(&[1, 2, -3, 4]), sim.upload(&[0_i32; 4]));
+    let fault = sim
+        .launch("asserts", [1, 1, 1], [4, 1, 1], args![x, y])
+        .unwrap_err();
+    assert_eq!(fault.code(), 710);
+    let gpuk_sim::Fault::Assert {
+        message,
+        line,
+        function,
+        site,
+        ..
+    } = fault
+    else {
+        panic!("{fault}")
+    };
+    assert_eq!((&*message, line), ("x[i] > 0", 26));
+    assert!(function.contains("asserts"), "{function}");
+    assert_eq!(site.thread.thread, [2, 0, 0]);
+}

@@ -497,7 +497,7 @@ fn classes() {
             u64::from(f64_of(a).is_nan())
         }),
         form("testp.normal.f32 %d, %a;", Pred, [F32], |a, _, _| {
-            u64::from(f32_of(a).is_normal())
+            u64::from(f32_of(a).is_normal() || f32_of(a) == 0.0)
         }),
         form("testp.subnormal.f64 %d, %a;", Pred, [F64], |a, _, _| {
             u64::from(f64_of(a).is_subnormal())

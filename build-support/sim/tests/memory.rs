@@ -489,3 +489,40 @@ fn parameters_by_generic_address() {
         .unwrap();
     assert_eq!(sim.download::<u64>(a, 1), [77]);
 }
+
+#[test]
+fn sixteen_bytes_at_once() {
+    let body = "setp.eq.u32 %p1, %r1, 0; @!%p1 ret; { .reg .b128 x, y, z; mov.b128 x, {1, 2};\n\
+        mov.b128 y, {7, 8}; atom.global.cas.b128 z, [%rd1], x, y; st.global.b128 [%rd2], z;\n\
+        atom.global.exch.b128 z, [%rd1+16], y; st.global.b128 [%rd2+16], z; }";
+    let sim = Sim::new(&kernel(body));
+    let (a, b) = (sim.upload(&[1_u64, 2, 3, 4]), sim.upload(&[0_u64; 4]));
+    sim.launch("k", [1, 1, 1], [32, 1, 1], args![a, b]).unwrap();
+    assert_eq!(sim.download::<u64>(a, 4), [7, 8, 7, 8]);
+    assert_eq!(sim.download::<u64>(b, 4), [1, 2, 3, 4]);
+}
+
+#[test]
+fn memory_from_the_stack() {
+    // Each lane takes as much as its number, and a word more, twice; then gives it back.
+    let body = "stacksave.u64 %rd20; mul.wide.u32 %rd4, %r1, 4; add.s64 %rd4, %rd4, 4;\n\
+        alloca.u64 %rd5, %rd4, 16; alloca.u64 %rd6, %rd4, 4;\n\
+        st.local.u32 [%rd5], %r1; add.u32 %r3, %r1, 100; st.local.u32 [%rd6], %r3;\n\
+        ld.local.u32 %r4, [%rd5]; ld.local.u32 %r5, [%rd6]; add.u32 %r6, %r4, %r5;\n\
+        and.b64 %rd7, %rd5, 15; cvt.u32.u64 %r7, %rd7; add.u32 %r6, %r6, %r7;\n\
+        stackrestore.u64 %rd20; stacksave.u64 %rd21; sub.s64 %rd8, %rd21, %rd20;\n\
+        cvt.u32.u64 %r8, %rd8; add.u32 %r6, %r6, %r8;\n\
+        mul.wide.u32 %rd9, %r1, 4; add.s64 %rd10, %rd2, %rd9; st.global.u32 [%rd10], %r6;";
+    let found = run(body, &[0; 8], 128);
+    for (lane, word) in found.chunks(4).enumerate() {
+        assert_eq!(
+            u32::from_le_bytes(word.try_into().unwrap()),
+            2 * lane as u32 + 100
+        );
+    }
+    let sim = Sim::new(&kernel("alloca.u64 %rd5, 1000000000;"));
+    let fault = sim
+        .launch("k", [1, 1, 1], [32, 1, 1], args![0_u64, 0_u64])
+        .unwrap_err();
+    assert!(matches!(fault, Fault::Stack { .. }));
+}

@@ -462,3 +462,54 @@ fn traps_and_calls_of_nothing() {
         32,
     );
 }
+
+#[test]
+fn a_block_can_wait_for_a_later_one_that_fits_the_device() {
+    let body = "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 3; @%p1 st.volatile.global.u32 [%rd1+4], 9;\n\
+        @%p1 bra END; SPIN: ld.volatile.global.u32 %r2, [%rd1+4]; setp.eq.u32 %p2, %r2, 0;\n\
+        @%p2 bra SPIN; END: setp.ne.u32 %p3, %r3, 0; @%p3 exit;";
+    let options = Options {
+        threads: 1,
+        ..Options::default()
+    };
+    let sim = Sim::with(&kernel(body), options);
+    let a = sim.upload(&[0_u32; 2]);
+    sim.launch("k", [4, 1, 1], [1, 1, 1], args![a]).unwrap();
+    assert_eq!(sim.download::<u32>(a, 2), [9, 9]);
+}
+
+#[test]
+fn many_blocks_on_many_cores() {
+    // Which block a core has last does not show in the result, not even when each is long.
+    let body = "mov.u32 %r3, %ctaid.x; mov.u32 %r4, 0; LOOP: add.u32 %r4, %r4, 1; add.u32 %r2, %r2, %r3;\n\
+        setp.lt.u32 %p1, %r4, 300; @%p1 bra LOOP; mad.lo.u32 %r5, %r3, 32, %r1;\n\
+        mul.wide.u32 %rd4, %r5, 4; add.s64 %rd3, %rd1, %rd4;";
+    let options = Options {
+        threads: 7,
+        ..Options::default()
+    };
+    let sim = Sim::with(&kernel(body), options);
+    let a = sim.upload(&vec![0_u32; 32 * 500]);
+    let report = sim.launch("k", [500, 1, 1], [32, 1, 1], args![a]).unwrap();
+    let expected = (0..500 * 32).map(|i| i / 32 * 300);
+    assert!(sim.download::<u32>(a, 32 * 500).into_iter().eq(expected));
+    assert!(report.instructions > 500 * 32 * 1200);
+}
+
+#[test]
+fn the_lowest_block_that_fails_is_reported() {
+    let body = "mov.u32 %r3, %ctaid.x; setp.ge.u32 %p1, %r3, 37; @%p1 trap;";
+    let options = Options {
+        threads: 5,
+        ..Options::default()
+    };
+    let sim = Sim::with(&kernel(body), options);
+    let a = sim.upload(&[0_u32; 32]);
+    for _ in 0..20 {
+        let fault = sim
+            .launch("k", [100, 1, 1], [32, 1, 1], args![a])
+            .unwrap_err();
+        let Fault::Trap(site) = fault else { panic!() };
+        assert_eq!(site.thread.block, [37, 0, 0]);
+    }
+}

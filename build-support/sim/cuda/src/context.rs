@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::code::Code;
-use crate::queue::Ticket;
+use crate::order::Order;
 use crate::refusal::Answer;
 
 /// A context of the device.
@@ -22,8 +22,8 @@ pub(crate) struct Context {
     pub(crate) cache: AtomicU32,
     /// `CUsharedconfig`.
     pub(crate) banks: AtomicU32,
-    /// The last work of the streams that the legacy default stream waits for, its own with it.
-    pub(crate) blocking: AtomicU64,
+    /// What its streams wait for of each other.
+    pub(crate) order: Mutex<Order>,
     /// By `CUlimit`.
     limits: Mutex<[Option<usize>; LIMITS]>,
     alive: AtomicBool,
@@ -55,7 +55,7 @@ impl Context {
             flags: AtomicU32::new(flags),
             cache: AtomicU32::new(0),
             banks: AtomicU32::new(1),
-            blocking: AtomicU64::new(0),
+            order: Mutex::default(),
             limits: Mutex::new(DEFAULT_LIMITS),
             alive: AtomicBool::new(!is_primary),
         }
@@ -82,11 +82,6 @@ impl Context {
             "the current context was destroyed"
         };
         Err(Code::CONTEXT_IS_DESTROYED.because(what))
-    }
-
-    /// Notes work that the legacy default stream waits for.
-    pub(crate) fn note_blocking(&self, ticket: Ticket) {
-        self.blocking.fetch_max(ticket, Ordering::AcqRel);
     }
 
     /// A limit's value.

@@ -17,7 +17,7 @@ use crate::handle::{Kind, Table};
 use crate::log::{self, Level};
 use crate::memory::{Allocations, How, pool::Pool};
 use crate::module::{Function, Kernel, Library, Module};
-use crate::queue::{Queue, Ticket};
+use crate::queue::{Hand, Queue, Ticket};
 use crate::refusal::Answer;
 use crate::report;
 use crate::stream::{Defaults, LEGACY, PER_THREAD, Stream};
@@ -103,15 +103,15 @@ pub(crate) fn init() -> Answer {
         Driver::new(options, version)
     });
     if is_first {
-        let serve = || {
-            if let Some(driver) = DRIVER.get() {
-                driver.queue.serve(|op| driver.run(&op));
-            }
-        };
-        let started = thread::Builder::new()
-            .name("gpuk-sim".to_owned())
-            .spawn(serve);
-        started.map_err(|error| Code::OPERATING_SYSTEM.because(error.to_string()))?;
+        for (hand, name) in [(Hand::Device, "gpuk-sim"), (Hand::Host, "gpuk-sim-host")] {
+            let serve = move || {
+                if let Some(driver) = DRIVER.get() {
+                    driver.queue.serve(hand, |op| driver.run(&op));
+                }
+            };
+            let started = thread::Builder::new().name(name.to_owned()).spawn(serve);
+            started.map_err(|error| Code::OPERATING_SYSTEM.because(error.to_string()))?;
+        }
         crate::exit::at_exit();
     }
     Ok(())
@@ -278,7 +278,7 @@ impl Driver {
             return;
         }
         self.captures.drop_of(context);
-        self.queue.wait(self.queue.last());
+        self.queue.wait_for_all();
         let is_here = |other: &Arc<Context>| Arc::ptr_eq(other, context);
         self.defaults.forget(context);
         drop(self.streams.take(|stream| is_here(&stream.context)));
@@ -312,7 +312,7 @@ impl Driver {
         if self.capture(stream, &op)? {
             return Ok(());
         }
-        stream.note(self.queue.push(op));
+        stream.push(&self.queue, op);
         Ok(())
     }
 
@@ -352,18 +352,24 @@ impl Driver {
         if self.capture(stream, &op)? {
             return Ok(None);
         }
-        match self.queue.run_if_idle(op, |op| self.run(&op)) {
-            Ok(ticket) => {
-                stream.note(ticket);
+        match stream.begin(&self.queue) {
+            Some(_running) => {
+                self.run(&op);
                 Ok(None)
             }
-            Err(op) => Ok(Some(op)),
+            None => Ok(Some(op)),
         }
     }
 
     /// Waits for work, and fails if there was a fault.
-    pub(crate) fn wait(&self, ticket: Ticket) -> Answer {
-        self.queue.wait(ticket);
+    pub(crate) fn wait(&self, tickets: &[Ticket]) -> Answer {
+        self.queue.wait(tickets);
+        self.check()
+    }
+
+    /// Waits for all work so far, and fails if there was a fault.
+    pub(crate) fn wait_for_all(&self) -> Answer {
+        self.queue.wait_for_all();
         self.check()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::capture::Joined;
 use crate::context::Context;
-use crate::queue::Ticket;
+use crate::queue::Frontier;
 
 /// `CU_EVENT_DISABLE_TIMING`.
 pub(crate) const DISABLE_TIMING: u32 = 2;
@@ -29,8 +29,8 @@ pub(crate) enum Recorded {
     Never,
     /// Work.
     Work {
-        /// Its ticket.
-        ticket: Ticket,
+        /// Its tickets.
+        after: Frontier,
         /// When it was done, unless the event is not for timing.
         stamp: Option<Stamp>,
     },

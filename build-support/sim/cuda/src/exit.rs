@@ -34,7 +34,7 @@ extern "C" fn end() {
             return;
         };
         // Its findings would be lost.
-        if !driver.queue.wait_for(driver.queue.last(), PATIENCE) {
+        if !driver.queue.wait_at_most(PATIENCE) {
             log::line(Level::Error, "the process ends before its kernels do");
         }
         if !driver.is_lost() {

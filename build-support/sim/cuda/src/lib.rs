@@ -8,7 +8,7 @@
 //! - `boundary`: what all of them do; `refusal`, `code`: how they fail
 //! - `driver`: what there is; `handle`: what programs hold of it
 //! - `context`, `stream`, `event`, `capture`, `graph`: what work waits for
-//! - `queue`, `work`: doing it, in the order in which it was given
+//! - `queue`, `order`, `work`: doing it, in the order in which it was given
 //! - `memory`, `module`, `launch`, `device`: what is checked before that
 //! - `report`, `log`, `origin`, `exit`: what people are told
 //!
@@ -17,15 +17,25 @@
 //! - `GPUK_SIM_REPORT`: a file that findings are appended to, one JSON object a line (`report`); else they are
 //!   drawn on standard error
 //! - `GPUK_SIM_LOG`: what is said of calls that fail (`log`)
+//! - `GPUK_SIM_DRIVER_VERSION`: the version of CUDA that the driver says it is of, `13.0` if it is not set; the PTX
+//!   that programs choose and that is taken depends on it
 //! - the options of `gpuk_sim::Options`: `GPUK_SIM_…`
 //! - `CUDA_VISIBLE_DEVICES`: hides the device, if it names no device 0
 //!
 //! # What differs from a device
 //!
 //! A handle that was destroyed gives an error where a device's driver may crash. Work of all streams is done in
-//! the order in which it was given, so what a program forgot to wait for in another stream is not found. After a
-//! fault the context says so as soon as it is known, not when it is waited for. What the simulator does not have,
-//! such as textures, interprocess and virtual memory management, is absent from the library.
+//! the order in which it was given, so what a program forgot to wait for in another stream is not found, and a
+//! kernel that waits for one of another stream never ends. After a fault the context says so as soon as it is known,
+//! not when it is waited for. Memory of graphs stays mapped as long as the graph does. What the simulator does not
+//! have is absent from the library: textures and arrays, interprocess and virtual memory management, external memory,
+//! operations on memory from streams, linking, and the undocumented tables that CUDA's run time library needs, so
+//! that programs on that do not run.
+//!
+//! # Its files
+//!
+//! Programs look for `libcuda.so` and for `libcuda.so.1`. Both names must be links to one file, or a process may
+//! load two drivers.
 
 pub mod api;
 mod boundary;
@@ -42,6 +52,7 @@ mod launch;
 mod log;
 mod memory;
 mod module;
+mod order;
 mod origin;
 mod queue;
 mod refusal;

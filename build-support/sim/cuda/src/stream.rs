@@ -7,7 +7,7 @@ use std::thread::{self, ThreadId};
 
 use crate::capture::Joined;
 use crate::context::Context;
-use crate::queue::Ticket;
+use crate::queue::Frontier;
 use crate::refusal::Answer;
 
 /// `CU_STREAM_NON_BLOCKING`.
@@ -29,7 +29,8 @@ pub(crate) struct Stream {
     pub(crate) priority: i32,
     /// `CUsynchronizationPolicy`, of which a device has more to choose from.
     pub(crate) policy: AtomicU32,
-    last: AtomicU64,
+    /// What its next work comes after.
+    pub(crate) last: Mutex<Frontier>,
     capture: Mutex<Option<Joined>>,
     /// What `cuStreamGetCaptureInfo` has pointed the program to, until the next time.
     list: Mutex<Vec<usize>>,
@@ -45,7 +46,7 @@ impl Stream {
             flags,
             priority,
             policy: AtomicU32::new(0),
-            last: AtomicU64::new(0),
+            last: Mutex::default(),
             capture: Mutex::new(None),
             list: Mutex::default(),
         }
@@ -65,23 +66,6 @@ impl Stream {
     /// Whether it and the legacy default stream wait for each other.
     pub(crate) const fn is_blocking(&self) -> bool {
         self.flags & NON_BLOCKING == 0
-    }
-
-    /// The ticket up to which work must be done for the stream to be idle.
-    pub(crate) fn last(&self) -> Ticket {
-        if self.is_legacy() {
-            self.context.blocking.load(Ordering::Acquire)
-        } else {
-            self.last.load(Ordering::Acquire)
-        }
-    }
-
-    /// Notes that the stream's later work comes after that of the ticket.
-    pub(crate) fn note(&self, ticket: Ticket) {
-        self.last.fetch_max(ticket, Ordering::AcqRel);
-        if self.is_blocking() {
-            self.context.note_blocking(ticket);
-        }
     }
 
     /// Whether work goes into a graph.

@@ -33,7 +33,6 @@ pub(crate) enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     F32,
-    /// Of `f64` the upper half counts and is made.
     F64,
     F16,
     F16x2,
@@ -199,11 +198,11 @@ fn rsqrt(x: f32) -> f32 {
     }
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64`: the upper 32 bits of the operand count, the lower 32 of the
-/// result are zero.
+/// `rsqrt.approx.f64` is as precise as a double. Of `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` the upper
+/// 32 bits of the operand count, and the lower 32 of the result are zero.
 fn double(what: What, ftz: bool, bits: u64) -> u64 {
-    const UPPER: u64 = 0xffff_ffff_0000_0000;
-    let operand = f64::from_bits(bits & UPPER);
+    let kept = if ftz { 0xffff_ffff_0000_0000 } else { u64::MAX };
+    let operand = f64::from_bits(bits & kept);
     let flushed = |value: f64| {
         if ftz && value.is_subnormal() {
             0.0_f64.copysign(value)
@@ -220,5 +219,5 @@ fn double(what: What, ftz: bool, bits: u64) -> u64 {
     if value.is_nan() {
         return crate::float::Format::F64.nan() ^ (1 << 63);
     }
-    flushed(value).to_bits() & UPPER
+    flushed(value).to_bits() & kept
 }

@@ -410,7 +410,8 @@ fn belongs(class: Class, category: std::num::FpCategory) -> bool {
         Class::Infinite => category == Is::Infinite,
         Class::Number => category != Is::Nan,
         Class::NotANumber => category == Is::Nan,
-        Class::Normal => category == Is::Normal,
+        // Zeros count as normal.
+        Class::Normal => matches!(category, Is::Normal | Is::Zero),
         Class::Subnormal => category == Is::Subnormal,
     }
 }

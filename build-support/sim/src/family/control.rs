@@ -61,9 +61,11 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
             d.src32(time, Type::U32)?;
             Some(Op::Yield)
         }
-        ("pmevent" | "setmaxnreg" | "griddepcontrol" | "discard" | "applypriority", _) => {
-            Some(Op::Nothing)
-        }
+        (
+            "pmevent" | "setmaxnreg" | "griddepcontrol" | "discard" | "applypriority" | "prefetch"
+            | "prefetchu",
+            _,
+        ) => Some(Op::Nothing),
         _ => None,
     }
 }

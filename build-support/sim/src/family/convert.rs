@@ -182,6 +182,28 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     })
 }
 
+/// Half precision or bfloat16 as single precision, for instructions that take both.
+pub(crate) fn widen(from: Type, d: Dst, a: Src) -> Option<Op> {
+    matches!(from, Type::F16 | Type::Bf16).then_some(())?;
+    let spec = Spec {
+        from: Number::of(from)?,
+        to: Number::Float(Float::F32),
+        rounding: Rounding::Nearest,
+        integral: false,
+        ftz: false,
+        saturate: false,
+        relu: false,
+        finite: false,
+    };
+    Some(Op::One {
+        spec,
+        d,
+        a,
+        bits: 32,
+        wide_source: false,
+    })
+}
+
 /// Which roundings a conversion takes, and which it needs.
 fn valid(spec: &Spec, integral: bool, rounding: Option<Rounding>) -> Option<()> {
     let same = spec.from == spec.to;

@@ -32,8 +32,10 @@ pub(crate) enum What {
 pub(crate) struct Extreme {
     /// `.NaN`: a NaN operand makes a NaN.
     pub(crate) nan: bool,
-    /// `.xorsign.abs`: magnitudes are compared, the sign is that of the product.
+    /// `.xorsign`: the sign is that of the product.
     pub(crate) xorsign: bool,
+    /// `.abs`: magnitudes are compared.
+    pub(crate) abs: bool,
     /// Three operands.
     pub(crate) three: bool,
 }
@@ -46,6 +48,8 @@ pub(crate) struct Op {
     pub(crate) ftz: bool,
     pub(crate) saturate: bool,
     pub(crate) extreme: Extreme,
+    /// `.f32x2`: two numbers in a register of 64 bits.
+    pub(crate) pair: bool,
     pub(crate) args: Args,
 }
 
@@ -84,7 +88,10 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     let ftz = mods.take("ftz");
     let saturate = mods.take("sat");
     let extreme = extreme(&mut mods, what, i.operands.len())?;
-    (mods.ty()? == Type::F32).then_some(())?;
+    let pair = mods.take("f32x2");
+    (pair || mods.ty()? == Type::F32).then_some(())?;
+    // `add.f32.f16`: one operand is a half, or of `fma` two are.
+    let half = mods.ty();
     mods.done()?;
     let sources = sources + usize::from(extreme.three);
     (i.operands.len() == 1 + sources).then_some(())?;
@@ -96,13 +103,51 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     };
     (!saturate || matches!(what, What::Add | What::Sub | What::Mul | What::Fma)).then_some(())?;
     (!ftz || what != What::CopySign).then_some(())?;
+    let arithmetic = matches!(what, What::Add | What::Sub | What::Mul | What::Fma);
+    (!pair || arithmetic && !saturate && half.is_none()).then_some(())?;
+    let args = match half {
+        Some(half) => mixed(i, d, what, half).filter(|_| !ftz)?,
+        None if pair => args(i, d, Type::B64)?,
+        None => args(i, d, Type::F32)?,
+    };
     Some(Op {
         what,
         rounding,
         ftz,
         saturate,
         extreme,
-        args: args(i, d, Type::F32)?,
+        pair,
+        args,
+    })
+}
+
+/// The rows of an instruction that widens halves: the first source of `add` and `sub`, the factors of `fma`.
+fn mixed(i: &Instruction, d: &mut Decoder<'_>, what: What, half: Type) -> Option<Args> {
+    let [target, sources @ ..] = &*i.operands else {
+        return None;
+    };
+    let halves = match what {
+        What::Add | What::Sub => 1,
+        What::Fma => 2,
+        _ => return None,
+    };
+    let mut rows = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        rows.push(if at < halves {
+            let a = d.src32(source, half)?;
+            let wide = d.scratch32();
+            let op = super::convert::widen(half, wide, a)?;
+            d.emit(crate::program::Op::Convert(op));
+            wide.src()
+        } else {
+            d.src32(source, Type::F32)?
+        });
+    }
+    Some(Args {
+        a: *rows.first()?,
+        b: *rows.get(1)?,
+        c: *rows.get(2).or(rows.first())?,
+        d: d.dst32(target)?,
     })
 }
 
@@ -115,11 +160,11 @@ pub(crate) fn extreme(mods: &mut Mods<'_>, what: What, operands: usize) -> Optio
     let xorsign = mods.take("xorsign");
     let abs = mods.take("abs");
     let three = operands == 4;
-    (xorsign <= abs && !(xorsign && three) && (!abs || xorsign || three)).then_some(())?;
-    // `.abs` alone belongs to the form of three operands on architectures that have it.
-    (xorsign == abs).then_some(Extreme {
+    // `.xorsign` goes with `.abs`; `.abs` alone is for three operands.
+    (if three { !xorsign } else { xorsign == abs }).then_some(Extreme {
         nan,
         xorsign,
+        abs,
         three,
     })
 }
@@ -136,6 +181,10 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
         args,
         ..
     } = *op;
+    if op.pair {
+        pairs(op, f, mask);
+        return;
+    }
     if rounding != Rounding::Nearest {
         directed(op, f, mask);
         return;
@@ -243,7 +292,7 @@ fn pick(x: u32, y: u32, max: bool, ftz: bool, extreme: Extreme) -> u32 {
     let prepare = |bits: u32| {
         let value = f32::from_bits(bits);
         let value = if ftz { flush(value) } else { value };
-        if extreme.xorsign { value.abs() } else { value }
+        if extreme.abs { value.abs() } else { value }
     };
     let (a, b) = (prepare(x), prepare(y));
     let sign = if extreme.xorsign {
@@ -272,15 +321,19 @@ fn pick(x: u32, y: u32, max: bool, ftz: bool, extreme: Extreme) -> u32 {
 /// What the machine does not do: other roundings than to nearest.
 #[inline(never)]
 fn directed(op: &Op, f: &mut File<'_>, mask: u32) {
+    let args = op.args;
+    f.map3(mask, args.d, (args.a, args.b, args.c), |a, b, c| {
+        one(op, a, b, c)
+    });
+    if op.saturate {
+        clamp(f, args.d, mask);
+    }
+}
+
+/// An operation with any rounding.
+fn one(op: &Op, a: u32, b: u32, c: u32) -> u32 {
     const F: Format = Format::F32;
-    let Op {
-        what,
-        rounding,
-        ftz,
-        saturate,
-        args,
-        ..
-    } = *op;
+    let (rounding, ftz) = (op.rounding, op.ftz);
     let flushed = |bits: u32| {
         if ftz {
             flush(f32::from_bits(bits)).to_bits()
@@ -288,25 +341,60 @@ fn directed(op: &Op, f: &mut File<'_>, mask: u32) {
             bits
         }
     };
-    f.map3(
-        mask,
-        args.d,
-        (args.a, args.b, args.c),
-        |a: u32, b: u32, c: u32| {
-            let [a, b, c] = [a, b, c].map(|bits| u64::from(flushed(bits)));
-            let bits = match what {
-                What::Add => F.add(a, b, rounding),
-                What::Sub => F.sub(a, b, rounding),
-                What::Mul => F.mul(a, b, rounding),
-                What::Fma => F.fma(a, b, c, rounding),
-                What::Div => F.div(a, b, rounding),
-                What::Rcp => F.rcp(a, rounding),
-                _ => F.sqrt(a, rounding),
-            };
-            flushed(bits as u32)
-        },
-    );
-    if saturate {
-        clamp(f, args.d, mask);
+    let [a, b, c] = [a, b, c].map(|bits| u64::from(flushed(bits)));
+    let bits = match op.what {
+        What::Add => F.add(a, b, rounding),
+        What::Sub => F.sub(a, b, rounding),
+        What::Mul => F.mul(a, b, rounding),
+        What::Fma => F.fma(a, b, c, rounding),
+        What::Div => F.div(a, b, rounding),
+        What::Rcp => F.rcp(a, rounding),
+        _ => F.sqrt(a, rounding),
+    };
+    flushed(bits as u32)
+}
+
+/// Two operations in each lane.
+#[inline(always)]
+fn pairs(op: &Op, f: &mut File<'_>, mask: u32) {
+    let args = op.args;
+    macro_rules! nearest {
+        (|$x:ident, $y:ident, $z:ident| $e:expr) => {
+            f.map3(
+                mask,
+                args.d,
+                (args.a, args.b, args.c),
+                |a: u64, b: u64, c: u64| {
+                    let half = |shift: u32| {
+                        let part = |row: u64| {
+                            let value = f32::from_bits((row >> shift) as u32);
+                            if op.ftz { flush(value) } else { value }
+                        };
+                        let ($x, $y, $z) = (part(a), part(b), part(c));
+                        let value: f32 = $e;
+                        canonical(if op.ftz { flush(value) } else { value })
+                    };
+                    u64::from(half(0)) | u64::from(half(32)) << 32
+                },
+            )
+        };
+    }
+    match op.what {
+        What::Add if op.rounding == Rounding::Nearest => nearest!(|x, y, _z| x + y),
+        What::Sub if op.rounding == Rounding::Nearest => nearest!(|x, y, _z| x - y),
+        What::Mul if op.rounding == Rounding::Nearest => nearest!(|x, y, _z| x * y),
+        What::Fma if op.rounding == Rounding::Nearest => nearest!(|x, y, z| x.mul_add(y, z)),
+        _ => f.map3(
+            mask,
+            args.d,
+            (args.a, args.b, args.c),
+            |a: u64, b: u64, c: u64| {
+                let half = |shift: u32| {
+                    let [a, b, c] = [a, b, c].map(|row| (row >> shift) as u32);
+                    u64::from(one(op, a, b, c))
+                };
+                half(0) | half(32) << 32
+            },
+        ),
     }
 }

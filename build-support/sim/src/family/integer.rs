@@ -4,7 +4,7 @@ use gpuk_ptx::{Instruction, Type};
 
 use crate::decode::{Decoder, Mods};
 use crate::program::Args;
-use crate::register::{Dst, File, LANES, Pred};
+use crate::register::{ALL, Dst, File, LANES, Pred};
 use crate::wide::wide;
 
 /// An integer type.
@@ -73,7 +73,9 @@ pub(crate) enum What {
 pub(crate) enum Op {
     /// One type, up to three sources.
     Plain { what: What, ty: Int, args: Args },
-    /// With the carry flag: `a + b`, or `a - b` with `b` inverted and a carry in that is no borrow.
+    /// With the carry flag. A subtraction adds the complement, so its flag is set where nothing is borrowed. The
+    /// ISA says the opposite, but what nvcc emits for divisions of 128 bits reads the flag of `sub.cc` by `addc`, and
+    /// is right this way alone.
     Carry {
         wide: bool,
         subtract: bool,
@@ -398,10 +400,10 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
             args,
             flag,
         } => {
-            let carry = if *take {
-                f.predicate(Pred::new(flag.0, false))
-            } else {
-                0
+            let carry = match (*take, *subtract) {
+                (true, _) => f.predicate(Pred::new(flag.0, false)),
+                (false, false) => 0,
+                (false, true) => ALL,
             };
             let out = if *wide {
                 carry64(f, args, *subtract, carry, mask)
@@ -570,7 +572,7 @@ fn wide_product(ty: Int, args: &Args, f: &mut File<'_>, mask: u32, add: bool) {
 
 macro_rules! carry {
     ($name:ident, $w:ty) => {
-        /// Gives the carries or borrows of all lanes.
+        /// Gives the carries of all lanes.
         #[inline(always)]
         fn $name(f: &mut File<'_>, args: &Args, subtract: bool, carry: u32, mask: u32) -> u32 {
             let (a, b) = (f.get::<$w>(args.a), f.get::<$w>(args.b));
@@ -578,17 +580,11 @@ macro_rules! carry {
             let mut flags = 0;
             for lane in 0..LANES {
                 let flag = carry >> lane & 1 != 0;
-                let (value, flag) = if subtract {
-                    let (value, first) = a[lane].overflowing_sub(b[lane]);
-                    let (value, second) = value.overflowing_sub(flag.into());
-                    (value, first | second)
-                } else {
-                    let (value, first) = a[lane].overflowing_add(b[lane]);
-                    let (value, second) = value.overflowing_add(flag.into());
-                    (value, first | second)
-                };
+                let b = if subtract { !b[lane] } else { b[lane] };
+                let (value, first) = a[lane].overflowing_add(b);
+                let (value, second) = value.overflowing_add(flag.into());
                 out[lane] = value;
-                flags |= u32::from(flag) << lane;
+                flags |= u32::from(first | second) << lane;
             }
             f.put(args.d, &out, mask);
             flags

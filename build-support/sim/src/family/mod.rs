@@ -14,7 +14,11 @@ pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod memory;
 pub(crate) mod moves;
+pub(crate) mod quad;
+pub(crate) mod small;
 pub(crate) mod special;
+pub(crate) mod stack;
+pub(crate) mod video;
 pub(crate) mod warp;
 
 use gpuk_ptx::Instruction;
@@ -48,4 +52,8 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
         .or_else(|| barrier::decode(i, d).map(Op::Barrier))
         .or_else(|| warp::decode(i, d).map(Op::Warp))
         .or_else(|| atomic::decode(i, d).map(Op::Atomic))
+        .or_else(|| quad::decode(i, d).map(Op::Quad))
+        .or_else(|| small::decode(i, d).map(Op::Small))
+        .or_else(|| video::decode(i, d).map(Op::Video))
+        .or_else(|| stack::decode(i, d).map(Op::Stack))
 }

@@ -102,10 +102,11 @@ pub(crate) enum Op {
         a: Src,
         window: Window,
     },
-    /// Whether a generic address lies in none, so in global memory.
+    /// Whether a generic address lies in none, so in global memory, or in constant memory among it.
     IsGlobal {
         p: Dst,
         a: Src,
+        constant: bool,
     },
     /// A shared address of another block of the cluster.
     MapA {
@@ -142,13 +143,20 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
             mods.done()?;
             let a = d.src64(a, Type::U64)?;
             let p = d.dst_predicate(p)?;
-            if space == "global" {
-                return Some(Op::IsGlobal { p, a });
+            let constant = space == "const";
+            if constant || space == "global" {
+                return Some(Op::IsGlobal { p, a, constant });
             }
             let window = window_of(&space)?;
             Some(Op::IsIn { p, a, window })
         }
         "mapa" | "getctarank" => cluster(i, d, mods),
+        // How accesses are cached changes nothing here.
+        "createpolicy" => {
+            let target = d.dst64(i.operands.first()?)?;
+            let a = d.constant64(0);
+            Some(Op::Copy64 { d: target, a })
+        }
         _ => None,
     }
 }
@@ -442,11 +450,14 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) {
             });
             f.put_predicate(p, inside, mask);
         }
-        Op::IsGlobal { p, a } => {
-            let outside = f.test2((a, a), |a: u64, _: u64| {
-                a.wrapping_sub(window::SHARED) >= 3 * window::SIZE
+        Op::IsGlobal { p, a, constant } => {
+            let view = cx.view;
+            let inside = f.test2((a, a), |a: u64, _: u64| {
+                let found = view.find(a).and_then(|index| view.get(index));
+                let is_constant = found.is_some_and(|found| !found.is_writable());
+                a.wrapping_sub(window::SHARED) >= 3 * window::SIZE && is_constant == constant
             });
-            f.put_predicate(p, outside, mask);
+            f.put_predicate(p, inside, mask);
         }
         Op::MapA {
             d,

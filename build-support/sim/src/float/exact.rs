@@ -32,22 +32,47 @@ impl Format {
         if magnitude == self.infinity() {
             return Unpacked::Infinity { negative };
         }
+        Unpacked::Finite(Exact {
+            negative,
+            ..self.finite(magnitude)
+        })
+    }
+
+    /// The positive number of that magnitude, as if every exponent were a number's.
+    pub(crate) const fn finite(self, magnitude: u64) -> Exact {
         let field = (magnitude >> self.mantissa) as i32;
         let fraction = magnitude & ((1 << self.mantissa) - 1);
         let hidden = if field == 0 { 0 } else { 1 << self.mantissa };
-        Unpacked::Finite(Exact {
-            negative,
-            mantissa: u128::from(fraction | hidden),
-            exponent: field.max(1) - self.bias() - self.mantissa as i32,
-        })
+        let field = if field == 0 { 1 } else { field };
+        Exact {
+            negative: false,
+            mantissa: (fraction | hidden) as u128,
+            exponent: field - self.bias() - self.mantissa as i32,
+        }
     }
 
     /// The number of this format that `value` rounds to. What is too large becomes infinity or, where the
     /// rounding is towards zero, the largest finite number.
     pub(crate) fn round(self, value: Exact, rounding: Rounding) -> u64 {
         let sign = if value.negative { self.sign() } else { 0 };
+        let bits = self.magnitude(value, rounding);
+        if bits >= u128::from(self.infinity()) {
+            let towards_zero = match rounding {
+                Rounding::Nearest | Rounding::NearestAway => false,
+                Rounding::Zero => true,
+                Rounding::Down => !value.negative,
+                Rounding::Up => value.negative,
+            };
+            let largest = self.infinity() - u64::from(towards_zero);
+            return sign | largest;
+        }
+        sign | bits as u64
+    }
+
+    /// The bits without the sign, as if the exponents went on for ever.
+    pub(crate) fn magnitude(self, value: Exact, rounding: Rounding) -> u128 {
         if value.mantissa == 0 {
-            return sign;
+            return 0;
         }
         let top = 127 - value.mantissa.leading_zeros() as i32;
         let lowest = 1 - self.bias();
@@ -69,18 +94,7 @@ impl Format {
         let field = unit - (lowest - self.mantissa as i32);
         // The hidden bit of a normal number adds one to the exponent's field.
         let bits = u128::from(field.unsigned_abs()) << self.mantissa;
-        let bits = bits + u128::from(kept);
-        if bits >= u128::from(self.infinity()) {
-            let towards_zero = match rounding {
-                Rounding::Nearest | Rounding::NearestAway => false,
-                Rounding::Zero => true,
-                Rounding::Down => !value.negative,
-                Rounding::Up => value.negative,
-            };
-            let largest = self.infinity() - u64::from(towards_zero);
-            return sign | largest;
-        }
-        sign | bits as u64
+        bits + u128::from(kept)
     }
 }
 

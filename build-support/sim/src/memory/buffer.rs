@@ -206,6 +206,15 @@ impl Buffer {
         Some(())
     }
 
+    /// Writes zeros everywhere.
+    pub(crate) fn clear(&self) {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        for start in (0..self.len).step_by(ZEROS.len()) {
+            let part = ZEROS.len().min(self.len - start);
+            self.write(start as u64, &ZEROS[..part]);
+        }
+    }
+
     /// The bytes that each lane accesses, if all of them lie inside and at multiples of `bytes`, a power of two.
     ///
     /// `at` holds an offset for every lane, for those that are not meant too.
@@ -216,13 +225,18 @@ impl Buffer {
         bytes: usize,
     ) -> Option<Lanes<'a, O>> {
         let last = O::of(self.len.checked_sub(bytes)?);
-        let mut outside = O::default();
-        let mut bits = O::default();
-        for lane in 0..LANES {
-            // Negative if the offset is, or if it is above `last`.
-            outside = outside | at[lane] | (last.minus(at[lane]));
-            bits = bits | at[lane];
+        // In eights, which is how vectors add up.
+        let mut outside = [O::default(); 8];
+        let mut bits = [O::default(); 8];
+        for eight in at.as_chunks::<8>().0 {
+            for lane in 0..8 {
+                // Negative if the offset is, or if it is above `last`.
+                outside[lane] = outside[lane] | eight[lane] | last.minus(eight[lane]);
+                bits[lane] = bits[lane] | eight[lane];
+            }
         }
+        let any = |all: [O; 8]| all.into_iter().fold(O::default(), |any, one| any | one);
+        let (outside, bits) = (any(outside), any(bits));
         let aligned = bytes.is_power_of_two()
             && (bits.place() | self.start.as_ptr().addr()) & (bytes - 1) == 0;
         (aligned && !outside.is_negative()).then_some(Lanes {
@@ -305,6 +319,14 @@ impl<O: Offset> Lanes<'_, O> {
     #[inline(always)]
     pub(crate) fn get<T: Cell>(&self, skip: usize) -> [T; LANES] {
         let mut out = [T::default(); LANES];
+        self.get_to(skip, &mut out);
+        out
+    }
+
+    /// As [`get`](Self::get), to where the elements are wanted. Copying them there would wait for the single stores
+    /// to be done.
+    #[inline(always)]
+    pub(crate) fn get_to<T: Cell>(&self, skip: usize, out: &mut [T; LANES]) {
         if self.has::<T>(skip) {
             for lane in 0..LANES {
                 // SAFETY: `lanes` found the whole access inside and aligned to its size, a power of two, which
@@ -312,7 +334,6 @@ impl<O: Offset> Lanes<'_, O> {
                 out[lane] = unsafe { T::load(self.place(lane, skip)) };
             }
         }
-        out
     }
 
     /// Writes the elements of the lanes in `mask`, lowest lane first.

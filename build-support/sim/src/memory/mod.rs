@@ -14,7 +14,7 @@ pub mod window;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub(crate) use self::buffer::Buffer;
 pub(crate) use self::view::View;
@@ -179,6 +179,8 @@ pub struct Memory {
     limit: u64,
     /// Bytes that threads have taken with `malloc`.
     heap: AtomicU64,
+    /// The view that was made last.
+    seen: Mutex<View>,
 }
 
 impl Memory {
@@ -196,6 +198,7 @@ impl Memory {
             generation: AtomicU64::new(0),
             limit,
             heap: AtomicU64::new(0),
+            seen: Mutex::default(),
         }
     }
 
@@ -333,6 +336,8 @@ impl Memory {
             freed: true,
             ..allocation.info()
         });
+        // It holds on to what it has seen.
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = View::default();
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
     }
@@ -503,10 +508,12 @@ impl Memory {
     /// What is allocated now.
     pub(crate) fn view(&self) -> View {
         let map = self.map();
-        View::new(
-            self.generation(),
-            map.live.values().map(Arc::clone).collect(),
-        )
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.generation != self.generation() {
+            let live = map.live.values().map(Arc::clone).collect();
+            *seen = View::new(self.generation(), live);
+        }
+        seen.clone()
     }
 }
 

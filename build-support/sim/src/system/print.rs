@@ -21,7 +21,7 @@ struct Spec {
     precision: Option<usize>,
 }
 
-/// The text, and how many arguments it took.
+/// The text of a lane's `printf`, and how many arguments it took.
 pub(super) fn format<S: Shadow>(
     cx: &Cx<'_, S>,
     format: &str,
@@ -29,15 +29,28 @@ pub(super) fn format<S: Shadow>(
     lane: usize,
 ) -> (String, usize) {
     let mut at = list;
-    let mut count = 0;
-    let mut next = |bytes: u64| {
+    let next = |bytes: u64| {
         at = at.next_multiple_of(bytes);
         let mut buffer = [0; 8];
         // What is not there reads as zero.
         let _ = read(cx, at, &mut buffer[..bytes as usize], lane);
         at += bytes;
-        count += 1;
         u64::from_le_bytes(buffer)
+    };
+    text(format, next, |address| string(cx, address, lane))
+}
+
+/// The text, and how many arguments it took. `next` gives an argument of so many bytes, `string` what an address
+/// points to.
+fn text(
+    format: &str,
+    mut next: impl FnMut(u64) -> u64,
+    string: impl Fn(u64) -> String,
+) -> (String, usize) {
+    let mut count = 0;
+    let mut next = |bytes: u64| {
+        count += 1;
+        next(bytes)
     };
     let mut out = String::new();
     let mut chars = format.chars().peekable();
@@ -115,7 +128,7 @@ pub(super) fn format<S: Shadow>(
             }
             'c' => pad(&char::from(integer() as u8).to_string(), "", spec, false),
             's' => {
-                let text = string(cx, next(8), lane);
+                let text = string(next(8));
                 let shown = spec.precision.unwrap_or(usize::MAX);
                 let text: String = text.chars().take(shown).collect();
                 pad(&text, "", spec, false)
@@ -301,4 +314,98 @@ fn hexadecimal(value: f64, spec: Spec) -> String {
     // Writing to a string does not fail.
     let _ = write!(out, "{text}p{exponent:+}");
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Prints with one argument; what C prints is beside it in each test.
+    fn print(format: &str, argument: u64) -> String {
+        let next = |bytes| {
+            if bytes == 4 {
+                argument & 0xffff_ffff
+            } else {
+                argument
+            }
+        };
+        text(format, next, |_| "word".to_owned()).0
+    }
+
+    fn double(format: &str, argument: f64) -> String {
+        print(format, argument.to_bits())
+    }
+
+    #[test]
+    fn integers() {
+        for (format, argument, expected) in [
+            ("%d", -5_i64, "-5"),
+            ("%5d|", 42, "   42|"),
+            ("%-5d|", 42, "42   |"),
+            ("%05d", -42, "-0042"),
+            ("%+d % d", 7, "+7  7"),
+            ("%.3d", 7, "007"),
+            ("%6.3d", -7, "  -007"),
+            ("%.0d|", 0, "|"),
+            ("%u", -1, "4294967295"),
+            ("%lu", -1, "18446744073709551615"),
+            ("%llx", -1, "ffffffffffffffff"),
+            ("%x %X %#x %o %#o", 255, "ff FF 0xff 377 0377"),
+            ("%#x", 0, "0"),
+            ("%hd %hhd", 0x1_ffff, "-1 -1"),
+            ("%hu %hhu", -1, "65535 255"),
+            ("%zu", 5, "5"),
+            ("%c%c", 65, "AA"),
+            ("%p", 0x7f00, "0x7f00"),
+            ("100%% %i", 3, "100% 3"),
+            ("%s|%8s|%-8s|%.2s", 1, "word|    word|word    |wo"),
+            ("%y", 1, "%y"),
+            ("%", 1, ""),
+        ] {
+            assert_eq!(
+                print(format, argument.cast_unsigned()),
+                expected,
+                "{format}"
+            );
+        }
+    }
+
+    #[test]
+    fn floating_point() {
+        for (format, argument, expected) in [
+            ("%f", 1.5, "1.500000"),
+            ("%.2f", 2.675, "2.67"),
+            ("%8.3f|", -1.0, "  -1.000|"),
+            ("%08.3f", -1.0, "-001.000"),
+            ("%.0f %#.0f", 2.5, "2 2."),
+            ("%e", 12345.678, "1.234568e+04"),
+            ("%.0e", 0.00015, "1e-04"),
+            ("%E", 1e-300, "1.000000E-300"),
+            ("%g", 0.0001, "0.0001"),
+            ("%g", 0.00001, "1e-05"),
+            ("%g", 1_234_567.0, "1.23457e+06"),
+            ("%g", 123_456.0, "123456"),
+            ("%g", 100.0, "100"),
+            ("%#g", 100.0, "100.000"),
+            ("%.3g", 9999.0, "1e+04"),
+            ("%.10g", 0.1, "0.1"),
+            ("%a", 1.0, "0x1p+0"),
+            ("%a", 0.1, "0x1.999999999999ap-4"),
+            ("%.2a", 1.999, "0x2.00p+0"),
+            ("%a", 0.0, "0x0p+0"),
+            ("%f %F", f64::INFINITY, "inf INF"),
+            ("%5.1f|", f64::NAN, "  nan|"),
+            ("%+f", 0.0, "+0.000000"),
+        ] {
+            assert_eq!(double(format, argument), expected, "{format} {argument}");
+        }
+    }
+
+    #[test]
+    fn widths_from_arguments() {
+        let mut arguments = [8, 3, 1.5_f64.to_bits()].into_iter();
+        let next = |_| arguments.next().unwrap_or(0);
+        let (text, count) = text("%*.*f", next, |_| String::new());
+        assert_eq!((&*text, count), ("   1.500", 3));
+    }
 }

@@ -7,6 +7,7 @@ use super::run::Surroundings;
 use super::{Frame, Group, NONE, State, Warp};
 use crate::context::Stop;
 use crate::family::call::{Actual, Callee, target};
+use crate::family::stack::Taken;
 use crate::fault::{Fault, Site};
 use crate::memory::window;
 use crate::program::{Code, Formal};
@@ -92,15 +93,17 @@ impl Warp {
         let module = around.grid.module;
         let callee = module.code(function);
         let caller = module.code(self.frames[group.frame as usize].function);
+        let parent = &self.frames[group.frame as usize];
+        let base = (parent.base + caller.local + parent.taken.most).next_multiple_of(16);
+        let depth = parent.depth + 1;
         let shared = self.frames.iter().position(|frame| {
             frame.lanes != 0
                 && (frame.parent, frame.site, frame.function) == (group.frame, group.pc, function)
+                && frame.base == base
         });
         let index = match shared {
             Some(index) => index as u32,
             None => {
-                let parent = &self.frames[group.frame as usize];
-                let base = (parent.base + caller.local).next_multiple_of(16);
                 let limit = around.grid.options().stack;
                 if u64::from(base) + u64::from(callee.local) > u64::from(limit) {
                     let lane = mask.trailing_zeros() as usize;
@@ -108,7 +111,6 @@ impl Warp {
                     return Err(Box::new(Fault::Stack { limit, site }));
                 }
                 // Calls that use no local memory must end somewhere too.
-                let depth = parent.depth + 1;
                 if depth > limit / 16 {
                     let lane = mask.trailing_zeros() as usize;
                     let site = self.site(group, lane, around);
@@ -124,6 +126,7 @@ impl Warp {
                     depth,
                     lanes: 0,
                     base,
+                    taken: Taken::default(),
                     registers,
                 };
                 self.place(frame, around)

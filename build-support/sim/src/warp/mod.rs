@@ -17,6 +17,7 @@ pub(crate) mod run;
 pub(crate) mod sync;
 
 use self::local::Local;
+use crate::family::stack::Taken;
 use crate::family::warp::Captured;
 use crate::program::Code;
 use crate::register::Registers;
@@ -39,6 +40,8 @@ pub(crate) struct Frame {
     pub(crate) lanes: u32,
     /// Where its local memory begins.
     pub(crate) base: u32,
+    /// What it took from the stack beyond its variables.
+    pub(crate) taken: Taken,
     pub(crate) registers: Registers,
 }
 
@@ -111,6 +114,7 @@ impl Warp {
             depth: 0,
             lanes,
             base: 0,
+            taken: Taken::default(),
             registers,
         });
         self.groups.push(Group {

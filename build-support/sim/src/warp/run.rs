@@ -5,7 +5,7 @@ use crate::block::BlockState;
 use crate::context::{Cx, Stop};
 use crate::family::{
     approx, atomic, barrier, bits, compare, control, convert, double, float, half, integer, memory,
-    moves, special, warp,
+    moves, quad, small, special, stack, video, warp,
 };
 use crate::fault::Fault;
 use crate::grid::Grid;
@@ -138,6 +138,7 @@ impl Warp {
             live: self.live,
             local: &mut self.local,
             frame: frame.base,
+            taken: &mut frame.taken,
             code,
             pc: 0,
             view: around.view,
@@ -191,6 +192,9 @@ fn execute<S: Shadow>(
             Op::Bits(op) => bits::execute(op, &mut cx.file, mask),
             Op::Compare(op) => compare::execute(op, &mut cx.file, mask),
             Op::Convert(op) => convert::execute(op, &mut cx.file, mask),
+            Op::Small(op) => small::execute(op, &mut cx.file, mask),
+            Op::Video(op) => video::execute(op, &mut cx.file, mask),
+            Op::Stack(op) => stack::execute(op, cx)?,
             Op::Double(op) => double::execute(op, &mut cx.file, mask),
             Op::Half(op) => half::execute(op, &mut cx.file, mask),
             Op::Approx(op) => approx::execute(op, &mut cx.file, mask),
@@ -199,6 +203,7 @@ fn execute<S: Shadow>(
                 special::execute(op, cx);
             }
             Op::Atomic(op) => atomic::execute(op, cx)?,
+            Op::Quad(op) => quad::execute(op, cx)?,
             Op::Control(op) => match *op {
                 control::Op::Branch { target } => {
                     let rest = all & !mask;

@@ -215,7 +215,7 @@ exported! {
         let driver = driver()?;
         let context = driver.current()?;
         driver.captures.permit_wait_for(&context)?;
-        driver.wait(driver.queue.last())
+        driver.wait_for_all()
     }
 
     /// Waits for all work in a context.
@@ -225,7 +225,7 @@ exported! {
         context.check()?;
         driver.check()?;
         driver.captures.permit_wait_for(&context)?;
-        driver.wait(driver.queue.last())
+        driver.wait_for_all()
     }
 
     /// Sets a limit, which is given back but bounds nothing.

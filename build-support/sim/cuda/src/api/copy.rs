@@ -23,7 +23,7 @@ pub(super) fn copy(from: End, to: End, shape: Shape, stream: Option<usize>) -> A
     };
     if stream.is_none() || planned.waits {
         driver.submit_short(&in_stream, planned.op())?;
-        return driver.wait(in_stream.last());
+        return driver.wait(&in_stream.frontier());
     }
     if driver.submit_if_idle(&in_stream, planned.op())? {
         return Ok(());

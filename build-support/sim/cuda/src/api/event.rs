@@ -42,14 +42,13 @@ fn record(event: usize, stream: usize, external: bool) -> Answer {
         return Err(Code::ILLEGAL_STATE
             .because("an event is recorded as external only while the stream is being captured"));
     }
-    let (ticket, stamp) = if event.is_timed() {
-        let stamp = Stamp::default();
-        driver.submit_short(&stream, Op::Stamp(Arc::clone(&stamp)))?;
-        (stream.last(), Some(stamp))
-    } else {
-        (stream.last(), None)
-    };
-    *event.recorded() = Recorded::Work { ticket, stamp };
+    let stamp = event.is_timed().then(Stamp::default);
+    if let Some(stamp) = &stamp {
+        driver.submit_short(&stream, Op::Stamp(Arc::clone(stamp)))?;
+    }
+    let mut after = stream.frontier();
+    driver.queue.prune(&mut after);
+    *event.recorded() = Recorded::Work { after, stamp };
     Ok(())
 }
 
@@ -83,11 +82,11 @@ fn elapsed(ms: Out<f32>, start: usize, end: usize) -> Answer {
                 Err(Code::CAPTURED_EVENT.because("an event was last recorded in a capture"))
             }
             Recorded::Never => Err(Code::INVALID_HANDLE.because("an event was never recorded")),
-            Recorded::Work { ticket, stamp } => {
+            Recorded::Work { after, stamp } => {
                 let stamp = stamp.ok_or_else(|| {
                     Code::INVALID_HANDLE.because("an event was created without timing")
                 })?;
-                if !driver.queue.is_done(ticket) {
+                if !driver.queue.are_done(&after) {
                     return Err(Code::NOT_READY.into());
                 }
                 stamp.get().copied().ok_or_else(|| Code::NOT_READY.into())
@@ -148,7 +147,7 @@ exported! {
     fn cuEventQuery(event: usize) {
         let driver = driver()?;
         match state(driver, &*driver.event(event)?)? {
-            Recorded::Work { ticket, .. } if !driver.queue.is_done(ticket) => Err(Code::NOT_READY.into()),
+            Recorded::Work { after, .. } if !driver.queue.are_done(&after) => Err(Code::NOT_READY.into()),
             _ => driver.check(),
         }
     }
@@ -157,7 +156,7 @@ exported! {
     fn cuEventSynchronize(event: usize) {
         let driver = driver()?;
         match state(driver, &*driver.event(event)?)? {
-            Recorded::Work { ticket, .. } => driver.wait(ticket),
+            Recorded::Work { after, .. } => driver.wait(&after),
             _ => driver.check(),
         }
     }

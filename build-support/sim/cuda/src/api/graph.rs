@@ -90,12 +90,12 @@ fn launch(exec: usize, stream: usize) -> Answer {
     if stream.is_legacy() {
         driver.captures.permit_legacy(&stream.context)?;
     }
-    let (mut launched, left) = exec.launch()?;
+    let (mut ops, left) = exec.launch()?;
     let mut recorded = Vec::new();
-    for op in &mut launched.ops {
+    for (index, op) in ops.iter_mut().enumerate() {
         if let Op::Record(event) = op {
             let stamp = Stamp::default();
-            recorded.push((Arc::clone(event), Arc::clone(&stamp)));
+            recorded.push((index, Arc::clone(event), Arc::clone(&stamp)));
             *op = Op::Stamp(stamp);
         }
     }
@@ -103,11 +103,11 @@ fn launch(exec: usize, stream: usize) -> Answer {
         // The program may use it from now on, in the stream's order.
         memory.set_live(true);
     }
-    let ticket = driver.queue.push(Op::Graph(Arc::new(launched)));
-    stream.note(ticket);
-    for (event, stamp) in recorded {
+    let tickets = stream.push_all(&driver.queue, ops);
+    for (index, event, stamp) in recorded {
+        let after = tickets.get(index).copied().into_iter().collect();
         let stamp = event.is_timed().then_some(stamp);
-        *event.recorded() = Recorded::Work { ticket, stamp };
+        *event.recorded() = Recorded::Work { after, stamp };
     }
     Ok(())
 }

@@ -20,19 +20,18 @@ impl Driver {
         memory
             .alloc(bytes, kind)
             .or_else(|_| {
-                self.queue.wait(self.queue.last());
+                self.queue.wait_for_all();
                 memory.alloc(bytes, kind)
             })
             .map_err(|error| Code::OUT_OF_MEMORY.because(error.to_string()))
     }
 
-    /// Gives memory back when the work so far is done, and waits for that.
+    /// Gives memory back when the work so far is done.
     pub(crate) fn give_back(&self, base: u64) -> Answer {
-        let ticket = match self.queue.run_if_idle(Op::Free(base), |op| self.run(&op)) {
-            Ok(ticket) => ticket,
-            Err(op) => self.queue.push(op),
-        };
-        self.wait(ticket)
+        self.wait_for_all()?;
+        // Whoever asks for it has looked whether it is there.
+        let _ = self.device.memory().free(base);
+        Ok(())
     }
 }
 
@@ -90,7 +89,7 @@ exported! {
         }
         match driver.allocations.find(address).map(|found| (found.base, found.how)) {
             Some((base, How::Graph(memory))) if base == address => {
-                driver.wait(driver.queue.last())?;
+                driver.wait_for_all()?;
                 if let Some(memory) = memory.upgrade() {
                     memory.set_live(false);
                 }

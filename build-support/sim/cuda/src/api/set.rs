@@ -13,7 +13,7 @@ fn set(fill: Fill, stream: Option<usize>) -> Answer {
     };
     driver.submit_short(&in_stream, op)?;
     if stream.is_none() {
-        driver.wait(in_stream.last())?;
+        driver.wait(&in_stream.frontier())?;
     }
     Ok(())
 }

@@ -86,9 +86,9 @@ fn wait_event(stream: &Arc<Stream>, event: usize, flags: u32) -> Answer {
     }
     match recorded {
         Recorded::Never => Ok(()),
-        Recorded::Work { ticket, .. } => {
+        Recorded::Work { after, .. } => {
             drop(place);
-            stream.note(ticket);
+            stream.wait_for(&driver.queue, &after);
             Ok(())
         }
         Recorded::Captured(joined) => {
@@ -147,7 +147,7 @@ exported! {
             driver.captures.permit_legacy(&stream.context)?;
         }
         driver.captures.permit()?;
-        if driver.queue.is_done(stream.last()) {
+        if driver.queue.are_done(&stream.frontier()) {
             driver.check()
         } else {
             Err(Code::NOT_READY.into())
@@ -163,7 +163,7 @@ exported! {
             driver.captures.permit_legacy(&stream.context)?;
         }
         driver.captures.permit()?;
-        driver.wait(stream.last())
+        driver.wait(&stream.frontier())
     }
 
     /// Lets the stream's later work wait for an event.

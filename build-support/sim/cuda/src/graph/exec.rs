@@ -37,12 +37,6 @@ pub(crate) struct Exec {
     graph: Option<Arc<Graph>>,
 }
 
-/// What one launch of a graph does.
-#[derive(Debug)]
-pub(crate) struct Launched {
-    pub(crate) ops: Vec<Op>,
-}
-
 fn steps(graph: &Graph) -> Answer<Vec<Step>> {
     let steps = graph.order()?.into_iter().map(|node| {
         let body = node.body();
@@ -98,7 +92,7 @@ impl Exec {
     }
 
     /// What a launch does now, and the memory that will be there after it.
-    pub(crate) fn launch(&self) -> Answer<(Launched, Vec<Arc<GraphMemory>>)> {
+    pub(crate) fn launch(&self) -> Answer<(Vec<Op>, Vec<Arc<GraphMemory>>)> {
         let left = self.left_behind();
         if self.flags & AUTO_FREE == 0
             && let Some(memory) = left.iter().find(|memory| memory.is_live())
@@ -113,7 +107,7 @@ impl Exec {
             .iter()
             .flat_map(|step| step.ops.clone())
             .collect();
-        Ok((Launched { ops }, left))
+        Ok((ops, left))
     }
 
     /// Replaces what a node does.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-pub(crate) use self::exec::{Exec, Launched};
+pub(crate) use self::exec::Exec;
 use crate::code::Code;
 use crate::driver::Driver;
 use crate::refusal::Answer;
@@ -55,7 +55,7 @@ impl Body {
                 Op::Wait => NodeKind::WaitEvent,
                 Op::Allocate(_) => NodeKind::MemAlloc,
                 Op::Release(_) => NodeKind::MemFree,
-                Op::Nothing | Op::Free(_) | Op::Stamp(_) | Op::Graph(_) => NodeKind::Empty,
+                Op::Nothing | Op::Free(_) | Op::Stamp(_) => NodeKind::Empty,
             },
         }
     }

@@ -16,8 +16,8 @@ pub(crate) use self::copy::Copy;
 pub(crate) use self::fill::Fill;
 pub(crate) use self::kernel::Kernel;
 use crate::event::{Event, Stamp};
-use crate::graph::Launched;
 use crate::graph::memory::GraphMemory;
+use crate::queue::Hand;
 
 /// A piece of work.
 #[derive(Debug, Clone)]
@@ -41,8 +41,16 @@ pub(crate) enum Op {
     Allocate(Arc<GraphMemory>),
     /// A graph's memory is there no more.
     Release(Arc<GraphMemory>),
-    /// A graph.
-    Graph(Arc<Launched>),
+}
+
+impl Op {
+    /// Who does it.
+    pub(crate) const fn hand(&self) -> Hand {
+        match self {
+            Self::Host(_) | Self::Callback(_) => Hand::Host,
+            _ => Hand::Device,
+        }
+    }
 }
 
 /// A function of the program's that a stream calls (`cuLaunchHostFunc`).

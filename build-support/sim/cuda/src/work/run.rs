@@ -12,7 +12,6 @@ use gpuk_sim::AccessError;
 use crate::boundary::as_host_function;
 use crate::code::Code;
 use crate::driver::Driver;
-use crate::graph::Launched;
 use crate::report;
 use crate::work::{Kernel, Op};
 
@@ -61,13 +60,6 @@ impl Driver {
             }
             Op::Allocate(memory) => memory.set_live(true),
             Op::Release(memory) => memory.set_live(false),
-            Op::Graph(launched) => self.run_graph(launched),
-        }
-    }
-
-    fn run_graph(&self, launched: &Launched) {
-        for op in &launched.ops {
-            self.do_work(op);
         }
     }
 

@@ -29,6 +29,7 @@ mod launches;
 mod libraries;
 mod memory;
 mod modules;
+mod pools;
 mod say;
 mod setup;
 mod start;
@@ -39,11 +40,12 @@ use say::Driver;
 type Scenario = (&'static str, fn(&mut Driver));
 
 /// Files of scenarios; each scenario runs in a process of its own.
-const FILES: [(&str, &[Scenario]); 10] = [
+const FILES: [(&str, &[Scenario]); 11] = [
     ("start", start::SCENARIOS),
     ("contexts", contexts::SCENARIOS),
     ("streams", streams::SCENARIOS),
     ("memory", memory::SCENARIOS),
+    ("pools", pools::SCENARIOS),
     ("modules", modules::SCENARIOS),
     ("launches", launches::SCENARIOS),
     ("faults", faults::SCENARIOS),
@@ -170,7 +172,8 @@ mod as_recorded {
     use super::compare;
 
     compared!(
-        start, contexts, streams, memory, modules, launches, faults, capture, graphs, libraries
+        start, contexts, streams, memory, pools, modules, launches, faults, capture, graphs,
+        libraries
     );
 }
 

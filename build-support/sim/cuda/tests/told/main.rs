@@ -211,3 +211,23 @@ fn what_kernels_print_is_output() {
     let out = String::from_utf8_lossy(&run.output.stdout).into_owned();
     assert!(out.contains("thread 1 says 42\n"), "{out}");
 }
+
+#[test]
+fn a_held_stream_holds_up_no_other() {
+    let run = Run::new("held_up", &[]);
+    assert_eq!(run.log(), "");
+    assert!(run.report().is_empty());
+}
+
+#[test]
+fn threads_do_not_disturb_each_other() {
+    let run = Run::new("side_by_side", &[]);
+    assert_eq!(run.log(), "");
+    assert_eq!(run.report(), [] as [Value; 0]);
+}
+
+#[test]
+fn zeros_harm_nobody() {
+    let run = Run::new("zeros", &[]);
+    assert!(!run.log().contains("panic"), "{}", run.log());
+}

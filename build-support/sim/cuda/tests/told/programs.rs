@@ -19,6 +19,9 @@ pub(crate) const ALL: &[(&str, fn())] = &[
     ("misuse", misuse),
     ("no_device", no_device),
     ("prints", prints),
+    ("held_up", held_up),
+    ("side_by_side", side_by_side),
+    ("zeros", zeros),
 ];
 
 const KERNELS: &str = include_str!("kernels.ptx");
@@ -194,4 +197,144 @@ fn prints() {
     let stream = context.default_stream();
     launch(&stream, "says");
     stream.synchronize().unwrap();
+}
+
+/// A host function waits for the program while another stream works, and is done with it.
+fn held_up() {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::{Duration, Instant};
+
+    unsafe extern "C" fn wait(receiver: *mut c_void) {
+        // SAFETY: it was leaked for this call.
+        let receiver = unsafe { Box::from_raw(receiver.cast::<Receiver<()>>()) };
+        let _ = receiver.recv_timeout(Duration::from_secs(20));
+    }
+    let context = CudaContext::new(0).unwrap();
+    // SAFETY: the streams share no memory.
+    unsafe { context.disable_event_tracking() };
+    let (held, free) = (context.new_stream().unwrap(), context.new_stream().unwrap());
+    let (release, receiver) = channel();
+    let receiver = Box::into_raw(Box::new(receiver)).cast();
+    let start = Instant::now();
+    // SAFETY: the function takes what it is given.
+    unsafe { result::stream::launch_host_function(held.cu_stream(), wait, receiver) }.unwrap();
+    let behind = held.clone_htod(&[1_u32]).unwrap();
+    let after = held.record_event(None).unwrap();
+    let data = free.clone_htod(&[2_u32]).unwrap();
+    assert_eq!(free.clone_dtoh(&data).unwrap(), [2]);
+    launch(&free, "says");
+    free.synchronize().unwrap();
+    let legacy = context.default_stream();
+    let other = legacy.clone_htod(&[3_u32]).unwrap();
+    assert_eq!(legacy.clone_dtoh(&other).unwrap(), [3]);
+    assert!(!after.is_complete());
+    assert!(start.elapsed() < Duration::from_secs(15));
+    release.send(()).unwrap();
+    assert_eq!(held.clone_dtoh(&behind).unwrap(), [1]);
+    assert!(after.is_complete());
+}
+
+/// Threads that copy, wait for each other's events and replay graphs, each on its own data.
+fn side_by_side() {
+    const THREADS: u32 = 6;
+    let context = CudaContext::new(0).unwrap();
+    let shared = context.new_stream().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (context, shared) = (&context, &shared);
+            scope.spawn(move || {
+                let stream = context.new_stream().unwrap();
+                let function = function(context, "store");
+                for round in 0..40_u32 {
+                    let value = thread * 1000 + round;
+                    let source = vec![value; 300];
+                    let first = stream.clone_htod(&source).unwrap();
+                    // To the stream of all, and back.
+                    let second = shared.clone_dtod(&first).unwrap();
+                    let mut third = stream.clone_dtod(&second).unwrap();
+                    assert_eq!(stream.clone_dtoh(&third).unwrap(), source);
+                    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+                    // SAFETY: what is captured is waited for before it is touched otherwise.
+                    let graph = unsafe {
+                        let own = result::stream::create(result::stream::StreamKind::NonBlocking);
+                        let own = own.unwrap();
+                        let (pointer, value) = (device_pointer(&mut third, &stream), value + 1);
+                        result::stream::begin_capture(own, mode).unwrap();
+                        result::memset_d8_async(pointer, 0, 1200, own).unwrap();
+                        let mut args = [
+                            (&raw const pointer).cast_mut().cast(),
+                            (&raw const value).cast_mut().cast(),
+                        ];
+                        let one = (1, 1, 1);
+                        let kernel = function.cu_function();
+                        result::launch_kernel(kernel, one, one, 0, own, &mut args).unwrap();
+                        let graph = result::stream::end_capture(own).unwrap();
+                        let flags = sys::CUgraphInstantiate_flags(0);
+                        let exec = result::graph::instantiate(graph, flags).unwrap();
+                        stream.synchronize().unwrap();
+                        result::graph::launch(exec, own).unwrap();
+                        result::stream::synchronize(own).unwrap();
+                        result::graph::exec_destroy(exec).unwrap();
+                        result::stream::destroy(own).unwrap();
+                        graph
+                    };
+                    // SAFETY: nothing was made of it that is left.
+                    unsafe { result::graph::destroy(graph) }.unwrap();
+                    let mut expected = vec![0; 300];
+                    expected[0] = value + 1;
+                    assert_eq!(stream.clone_dtoh(&third).unwrap(), expected);
+                }
+            });
+        }
+    });
+}
+
+fn device_pointer(slice: &mut cudarc::driver::CudaSlice<u32>, stream: &CudaStream) -> u64 {
+    use cudarc::driver::DevicePtrMut;
+    let (pointer, _synchronized) = slice.device_ptr_mut(stream);
+    pointer
+}
+
+/// Calls every function of the library with zeros, without and with a current context.
+fn zeros() {
+    type Function = unsafe extern "C" fn(
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+        usize,
+    ) -> u32;
+    let listed = include_str!("../../src/api/entry.rs");
+    let names: Vec<_> = listed
+        .lines()
+        .filter_map(|line| {
+            // `cuInit 2000 init::cuInit;`
+            let mut words = line.trim().strip_suffix(';')?.split(' ');
+            words.nth(1)?.parse::<u32>().ok()?;
+            words.next()?.split_once("::").map(|(_, symbol)| symbol)
+        })
+        .collect();
+    assert!(names.len() > 200);
+    // SAFETY: it is the library that cudarc loads, too.
+    let library = unsafe { libloading::Library::new("libcuda.so.1") }.unwrap();
+    let call_all = || {
+        for name in &names {
+            // SAFETY: zeros are numbers, null pointers and no handles; none of the functions has more parameters.
+            unsafe {
+                let function = library.get::<Function>(name.as_bytes()).unwrap();
+                function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            }
+        }
+    };
+    call_all();
+    let context = CudaContext::new(0).unwrap();
+    call_all();
+    context.bind_to_thread().unwrap();
+    tidy();
 }

@@ -8,7 +8,7 @@ use crate::access::{self, Base, Region, Wanted};
 use crate::context::{Cx, Stop};
 use crate::memory::buffer::{Cell, Lanes as Checked, Offset};
 use crate::options::Uninitialised;
-use crate::register::{Dst, LANES, Src, each, lanes_of};
+use crate::register::{ALL, Dst, LANES, Src, Word, each, lanes_of};
 use crate::shadow::{Semantics, Shadow, Space};
 use crate::wide::wide;
 
@@ -159,28 +159,76 @@ fn transfer<S: Shadow, O: Offset>(
     mask: u32,
     replaced: u32,
 ) {
+    if let Rows::One(row) = op.rows
+        && replaced == 0
+    {
+        match (op.store, op.bytes, op.bits) {
+            (false, 4, 32) => return load::<u32, S, O>(cx, lanes, (row, 0), mask),
+            (false, 8, _) => return load::<u64, S, O>(cx, lanes, (row, 0), mask),
+            (true, 4, 32) => {
+                lanes.set(0, <u32 as Word>::row(&cx.file, Src(row)), mask);
+                return;
+            }
+            (true, 8, _) => {
+                lanes.set(0, <u64 as Word>::row(&cx.file, Src(row)), mask);
+                return;
+            }
+            _ => {}
+        }
+    }
+    elements(op, cx, lanes, mask, replaced);
+}
+
+/// Elements as wide as a register.
+#[inline(always)]
+fn load<T: Cell + Word, S: Shadow, O: Offset>(
+    cx: &mut Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    (row, skip): (u32, usize),
+    mask: u32,
+) {
+    if mask == ALL {
+        lanes.get_to(skip, T::row_mut(&mut cx.file, Dst(row)));
+    } else {
+        cx.file.put(Dst(row), &lanes.get::<T>(skip), mask);
+    }
+}
+
+wide!(fn elements<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    mask: u32,
+    replaced: u32,
+) = every_element);
+
+/// Vectors, and elements narrower or wider than a register.
+#[inline(always)]
+fn every_element<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    lanes: &Checked<'_, O>,
+    mask: u32,
+    replaced: u32,
+) {
     for at in 0..usize::from(op.count) {
         let row = op.row(cx, at);
         let skip = at * usize::from(op.bytes);
-        match (op.store, op.bytes) {
-            (false, 4) if op.bits == 32 && replaced == 0 => {
-                cx.file.put(Dst(row), &lanes.get::<u32>(skip), mask);
+        match (op.store, op.bytes, op.bits) {
+            (false, 4, 32) if replaced == 0 => {
+                load::<u32, S, O>(cx, lanes, (row, skip), mask);
             }
-            (false, 8) if replaced == 0 => {
-                cx.file.put(Dst(row), &lanes.get::<u64>(skip), mask);
+            (false, 8, _) if replaced == 0 => {
+                load::<u64, S, O>(cx, lanes, (row, skip), mask);
             }
-            (true, 4) if op.bits == 32 => {
-                lanes.set(skip, &cx.file.get::<u32>(Src(row)), mask);
-            }
-            (true, 8) => lanes.set(skip, &cx.file.get::<u64>(Src(row)), mask),
-            (false, _) => loaded(op, cx, lanes, (row, skip), mask, replaced),
-            (true, _) => stored(op, cx, lanes, (row, skip), mask),
+            (true, ..) => stored(op, cx, lanes, (row, skip), mask),
+            (false, ..) => loaded(op, cx, lanes, (row, skip), mask, replaced),
         }
     }
 }
 
 /// Loads that are extended.
-#[inline(never)]
+#[inline(always)]
 fn loaded<S: Shadow, O: Offset>(
     op: &Op,
     cx: &mut Cx<'_, S>,
@@ -198,7 +246,7 @@ fn loaded<S: Shadow, O: Offset>(
 }
 
 /// Stores of the low part of a register.
-#[inline(never)]
+#[inline(always)]
 fn stored<S: Shadow, O: Offset>(
     op: &Op,
     cx: &Cx<'_, S>,
@@ -206,6 +254,10 @@ fn stored<S: Shadow, O: Offset>(
     (row, skip): (u32, usize),
     mask: u32,
 ) {
+    if op.bytes == 8 {
+        lanes.set(skip, <u64 as Word>::row(&cx.file, Src(row)), mask);
+        return;
+    }
     let low = if op.bits == 64 {
         each(&cx.file.get(Src(row)), |value: u64| value as u32)
     } else {
@@ -343,7 +395,7 @@ fn local<S: Shadow>(
     addresses: &[u64; LANES],
     mask: u32,
 ) -> Result<(), Stop> {
-    let top = u64::from(cx.frame + cx.code.local);
+    let top = u64::from(cx.top());
     let total = u64::from(op.total());
     let mut inside = mask;
     for lane in lanes_of(mask) {

@@ -195,6 +195,7 @@ impl<S: Shadow> Block<S> {
                         format!("barrier {number}, to which {come} of {expected} threads came")
                     }
                     State::Cluster => "the cluster's barrier".to_owned(),
+                    State::Aligned => "the other lanes of the warp".to_owned(),
                     State::Sync { members, .. } => {
                         format!("the lanes of member mask {members:#010x}")
                     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::family::{
     approx, atomic, barrier, bits, call, compare, control, convert, double, float, half, integer,
-    memory, moves, quad, small, special, stack, video, warp,
+    matrix, memory, moves, quad, small, special, stack, video, warp,
 };
 use crate::register::{Constants, Counts, Dst, Pred, Src};
 
@@ -40,6 +40,7 @@ pub(crate) enum Op {
     Control(control::Op),
     Call(call::Op),
     Stack(stack::Op),
+    Matrix(matrix::Op),
     /// Not known; its text is found by its place.
     Unsupported,
 }

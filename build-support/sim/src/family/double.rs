@@ -45,7 +45,7 @@ const SIGN: u64 = 1 << 63;
 
 /// A NaN operand comes through, made quiet; an invalid operation gives the default NaN.
 #[inline(always)]
-fn result(value: f64, operands: &[f64]) -> u64 {
+pub(super) fn result(value: f64, operands: &[f64]) -> u64 {
     const QUIET: u64 = 1 << 51;
     if !value.is_nan() {
         return value.to_bits();

@@ -12,6 +12,7 @@ pub(crate) mod double;
 pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod quad;
@@ -56,4 +57,5 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
         .or_else(|| small::decode(i, d).map(Op::Small))
         .or_else(|| video::decode(i, d).map(Op::Video))
         .or_else(|| stack::decode(i, d).map(Op::Stack))
+        .or_else(|| matrix::decode(i, d).map(Op::Matrix))
 }

@@ -3,7 +3,7 @@
 //! - here: the groups that a warp falls into, and which of them runs
 //! - `run`: executing instructions
 //! - `call`: calling and returning
-//! - `sync`: lanes that wait for others of their warp
+//! - `sync`: lanes that wait for others of their warp; `align`: all lanes that wait for all
 //! - `local`: local memory
 //!
 //! Threads go their own ways (CUDA programming guide, "Independent thread scheduling"). Those at the same place
@@ -11,6 +11,7 @@
 //! code runs, so that others that are further on are met again; but none runs for ever while others wait,
 //! so that a lane can spin until another lane has done its part.
 
+mod align;
 pub(crate) mod call;
 pub(crate) mod local;
 pub(crate) mod run;
@@ -55,6 +56,8 @@ pub(crate) enum State {
     },
     /// The barrier of the cluster.
     Cluster,
+    /// All other lanes of the warp.
+    Aligned,
     /// Other lanes of the warp, named by the mask.
     Sync {
         members: u32,

@@ -4,14 +4,14 @@ use super::{Group, State, Warp};
 use crate::block::BlockState;
 use crate::context::{Cx, Stop};
 use crate::family::{
-    approx, atomic, barrier, bits, compare, control, convert, double, float, half, integer, memory,
-    moves, quad, small, special, stack, video, warp,
+    approx, atomic, barrier, bits, compare, control, convert, double, float, half, integer, matrix,
+    memory, moves, quad, small, special, stack, video, warp,
 };
 use crate::fault::Fault;
 use crate::grid::Grid;
 use crate::memory::{Buffer, View};
 use crate::program::Op;
-use crate::register::{File, lanes_of};
+use crate::register::{ALL, File, lanes_of};
 use crate::shadow::Shadow;
 use crate::system;
 use crate::worker::Worker;
@@ -46,6 +46,10 @@ enum Event {
     },
     Sync {
         op: warp::Op,
+        mask: u32,
+    },
+    /// All lanes of the warp are wanted, and some are elsewhere.
+    Align {
         mask: u32,
     },
 }
@@ -110,6 +114,7 @@ impl Warp {
                 Event::Exit { mask } => self.exit(group, mask, around)?,
                 Event::Barrier { op, mask } => self.barrier(group, op, mask, around)?,
                 Event::Sync { op, mask } => self.sync(group, op, mask, around)?,
+                Event::Align { mask } => self.align(group, mask, around)?,
             }
             if slice == 0 {
                 return Ok(Outcome::Ready);
@@ -248,6 +253,12 @@ fn execute<S: Shadow>(
                     return Ok(Event::Sync { op: *op, mask });
                 }
             }
+            Op::Matrix(op) => {
+                if mask != ALL {
+                    return Ok(Event::Align { mask });
+                }
+                matrix::execute(op, cx)?;
+            }
             Op::Barrier(op) => {
                 if !barrier::execute(op, group, cx) {
                     return Ok(Event::Barrier { op: *op, mask });
@@ -318,6 +329,7 @@ impl Warp {
         }
         // Who waits for those that left waits no longer.
         self.recheck(around)?;
+        self.realign(around)?;
         around.block.left(self.index, self.live);
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Effects, Style};
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use gpuk_build::code::Code;
 
 /// Cargo's own colours (cargo's `style.rs`).
 const STYLES: Styles = Styles::styled()
@@ -50,6 +51,8 @@ pub enum Command {
     Run(Run),
     /// `cargo test`, on the device or in the simulator
     Test(Test),
+    /// Say what a diagnostic code means and how to mend what it is about
+    Explain(Explain),
     /// Say what was looked for, where, what was found and what to do
     Doctor(Display),
     /// Install, list or remove CUDA compilers
@@ -64,6 +67,7 @@ impl Command {
             Self::Build(work) | Self::Check(work) | Self::List(work) => &work.display,
             Self::Run(run) => &run.work.display,
             Self::Test(test) => &test.display,
+            Self::Explain(explain) => &explain.display,
             Self::Doctor(display)
             | Self::Toolchain(
                 Toolchain::Install { display, .. }
@@ -137,6 +141,17 @@ pub struct Test {
     /// Arguments of `cargo test`, with a second `--` before those of the tests
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+/// `cargo gpuk explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// Codes such as `GPUK0001`; without any, all are listed
+    #[arg(value_name = "CODE")]
+    pub codes: Vec<Code>,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
 }
 
 /// Which packages, as cargo selects them.

@@ -121,7 +121,7 @@ impl<'a> CompilerMessage<'a> {
                 message: &finding.message,
                 code: finding.code.map(|code| MessageCode {
                     code: code.to_string(),
-                    explanation: None,
+                    explanation: Some(gpuk_build::explain::text(code)),
                 }),
                 level: finding.level.to_string(),
                 spans: spans

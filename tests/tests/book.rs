@@ -137,6 +137,17 @@ fn every_exit_code_is_in_the_book() {
     generated("exit-codes", "exit", &table(&["code", "means"], rows));
 }
 
+/// The book's page of a code takes in the text that `cargo gpuk explain` prints.
+fn page_of(code: &str) {
+    let path = workspace_root().join(format!("book/src/reference/codes/{code}.md"));
+    let text = format!("{{{{#include ../../../../build-support/build/src/explain/{code}.md}}}}\n");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(there, text, "{code}: rewrite with UPDATE=1");
+}
+
 #[test]
 fn every_diagnostic_code_is_in_the_book() {
     let source = read("build-support/build/src/code.rs");
@@ -149,7 +160,9 @@ fn every_diagnostic_code_is_in_the_book() {
             .1
             .parse()
             .unwrap();
-        vec![format!("`GPUK{number:04}`"), meaning]
+        let code = format!("GPUK{number:04}");
+        page_of(&code);
+        vec![format!("[`{code}`](codes/{code}.md)"), meaning]
     });
     generated("diagnostics", "codes", &table(&["code", "means"], rows));
 }

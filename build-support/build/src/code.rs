@@ -1,12 +1,21 @@
 //! The stable codes of gpuk's findings. A code is never given a second meaning.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 /// A finding's stable code, written `GPUK0001`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Code(u16);
+
+/// A text that names no code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no such code; the nearest is {nearest}")]
+pub struct UnknownCode {
+    nearest: Code,
+}
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $number:literal;)+) => {
@@ -66,9 +75,64 @@ impl fmt::Display for Code {
     }
 }
 
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    /// Takes `GPUK0001`, in small letters too, and `1`.
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        let digits = text
+            .trim()
+            .trim_start_matches(|c: char| !c.is_ascii_digit());
+        let number = digits.parse().unwrap_or(u16::MAX);
+        let prefix = &text.trim()[..text.trim().len() - digits.len()];
+        let known = |code: &Self| code.0 == number;
+        let mut codes = Self::ALL.iter().map(|(code, _)| *code);
+        if ["", "GPUK"].contains(&&*prefix.to_ascii_uppercase())
+            && let Some(code) = codes.clone().find(known)
+        {
+            return Ok(code);
+        }
+        let first = Self::CHECK_NOT_HONOURED;
+        let nearest = codes.by_ref().min_by_key(|code| code.0.abs_diff(number));
+        let nearest = nearest.filter(|_| !digits.is_empty()).unwrap_or(first);
+        Err(UnknownCode { nearest })
+    }
+}
+
+impl From<Code> for String {
+    fn from(code: Code) -> Self {
+        code.to_string()
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = UnknownCode;
+
+    fn try_from(text: String) -> Result<Self, UnknownCode> {
+        text.parse()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_are_read_in_any_spelling_and_the_nearest_is_named() {
+        for text in ["GPUK0005", "gpuk5", "0005", " 5 "] {
+            assert_eq!(text.parse(), Ok(Code::UNRESOLVED_FUNCTION), "{text}");
+        }
+        for (text, nearest) in [
+            ("GPUK0099", "GPUK0037"),
+            ("GPUK0020", "GPUK0016"),
+            ("E0005", "GPUK0005"),
+            ("help", "GPUK0001"),
+            ("", "GPUK0001"),
+        ] {
+            let error = text.parse::<Code>().unwrap_err();
+            assert_eq!(error.nearest.to_string(), nearest, "{text}");
+        }
+    }
 
     #[test]
     fn codes_are_unique_and_said_once() {

@@ -6,6 +6,7 @@ use crate::cargo::Directives;
 use crate::config::ManifestError;
 use crate::diagnostic::Level;
 use crate::env::Env;
+use crate::explain;
 use crate::fs::{self, FsError};
 use crate::package::Package;
 use crate::pipeline::{self, BuildError, Built, Depth};
@@ -202,7 +203,7 @@ impl Script {
             fs::create_dir(&self.out)?;
             fs::write(
                 &self.out.join("errors.txt"),
-                explain(error, root).as_bytes(),
+                failure(error, root).as_bytes(),
             )?;
             // The last good wrappers keep the names resolved; without any, an empty file keeps the error the first.
             let bindings = self.out.join(BINDINGS);
@@ -215,7 +216,7 @@ impl Script {
 }
 
 /// The failure as the crate shows it.
-fn explain(error: &ScriptError, root: &Path) -> String {
+fn failure(error: &ScriptError, root: &Path) -> String {
     let ScriptError::Build(BuildError::Findings { failure }) = error else {
         return crate::error::chain(error);
     };
@@ -224,7 +225,10 @@ fn explain(error: &ScriptError, root: &Path) -> String {
         .findings
         .iter()
         .filter(|finding| finding.level == Level::Error);
-    let drawn: Vec<_> = errors.map(|finding| render.full(finding)).collect();
+    let mut drawn: Vec<_> = errors.clone().map(|finding| render.full(finding)).collect();
+    drawn.extend(explain::pointer(
+        &errors.filter_map(|finding| finding.code).collect(),
+    ));
     format!("the kernels do not build\n\n{}", drawn.join("\n\n"))
 }
 

@@ -18,6 +18,7 @@ mod driver;
 mod emit;
 pub mod env;
 pub mod error;
+pub mod explain;
 mod fresh;
 pub mod fs;
 pub mod generate;

@@ -3,6 +3,7 @@
 mod build;
 mod cargo;
 mod doctor;
+mod explain;
 mod kernels;
 mod list;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::List(work) => list::list(work, &shell),
         Command::Run(run) => run::run(run, &shell),
         Command::Test(test) => test::test(test, &shell),
+        Command::Explain(explain) => explain::explain(explain, &shell),
         Command::Doctor(_) => doctor::doctor(&shell),
         Command::Toolchain(command) => toolchain::toolchain(command, &shell),
     };

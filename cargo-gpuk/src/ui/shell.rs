@@ -1,13 +1,16 @@
 //! Status lines and findings to standard error, requested data to standard output.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use cargo_metadata::Package;
-use gpuk_build::diagnostic::{Diagnostic, Level};
+use gpuk_build::diagnostic::{Code, Diagnostic, Level};
+use gpuk_build::explain;
 use gpuk_build::render::Render;
 use serde::Serialize;
 
@@ -24,6 +27,8 @@ pub(crate) struct Shell {
     choice: ColorChoice,
     closed: AtomicBool,
     lost: AtomicBool,
+    /// Codes of the errors and warnings that were drawn in full.
+    drawn: Mutex<BTreeSet<Code>>,
 }
 
 impl Shell {
@@ -42,6 +47,7 @@ impl Shell {
             },
             closed: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            drawn: Mutex::default(),
         }
     }
 
@@ -108,7 +114,14 @@ impl Shell {
                 continue;
             }
             match self.format {
-                MessageFormat::Human => self.say(format_args!("{}\n", render.full(finding))),
+                MessageFormat::Human => {
+                    self.say(format_args!("{}\n", render.full(finding)));
+                    if finding.level != Level::Note
+                        && let (Some(code), Ok(mut drawn)) = (finding.code, self.drawn.lock())
+                    {
+                        drawn.insert(code);
+                    }
+                }
                 MessageFormat::Short => self.say(Render::short(finding)),
                 MessageFormat::Json => {
                     let rendered = Render::new(root, false).full(finding);
@@ -141,9 +154,14 @@ impl Shell {
         }
     }
 
-    /// How a command ends: not well if what it printed was lost.
+    /// How a command ends: with a pointer to the pages of the codes that were shown; not well if what it printed
+    /// was lost.
     #[must_use]
     pub(crate) fn end(&self, exit: Exit) -> Exit {
+        let drawn = self.drawn.lock().map(|drawn| explain::pointer(&drawn));
+        if let Ok(Some(pointer)) = drawn {
+            self.say(pointer);
+        }
         match exit {
             Exit::Success if self.lost.load(Ordering::Relaxed) => Exit::Internal,
             exit => exit,

@@ -6,23 +6,36 @@
 //!
 //! There is no lock. A word that says something of one thread is that thread's [key] above
 //! [`TAG_BITS`] bits of what it says, and is only ever lowered, by an atomic minimum: whatever the order of
-//! the threads, the word of the lowest key stays. That keeps the code of a failed check one straight line,
-//! without which ptxas does not schedule loads across the check.
+//! the threads, the word of the lowest key stays, and no thread waits for another.
 
 /// The gate, in device memory.
 pub mod gate {
-    use super::payload;
-
     /// Bytes of a gate.
-    pub const SIZE: usize = SPARE + payload::SIZE;
+    pub const SIZE: usize = COUNTS + COUNTERS * COUNTER_STRIDE;
     /// `u64`: the lowest key that failed, tagged with its site; [`NO_WORD`](super::NO_WORD) before any did.
     pub const BEST: usize = 0;
-    /// `u64`: how many threads failed.
-    pub const COUNT: usize = 8;
     /// `u64`: device address of the launch's record.
-    pub const RECORD: usize = 16;
-    /// Laid out as a record: where a thread writes that found a lower key on its way. Nobody reads it.
-    pub const SPARE: usize = 64;
+    pub const RECORD: usize = 8;
+    /// [`COUNTERS`] `u64`, [`COUNTER_STRIDE`] bytes apart: how many threads failed, by the low bits of
+    /// `blockIdx.x`. Their sum counts. One address takes one atomic operation a cycle; several, in several
+    /// slices of the L2 cache, take as many.
+    pub const COUNTS: usize = COUNTER_STRIDE;
+    /// How many counters; a power of two.
+    pub const COUNTERS: usize = 32;
+    /// Bytes from one counter to the next: a cache line.
+    pub const COUNTER_STRIDE: usize = 128;
+
+    const _: () = assert!(COUNTERS.is_power_of_two());
+
+    /// How many threads failed, from the bytes of a gate from [`COUNTS`] on.
+    #[must_use]
+    pub fn count(counts: &[u8]) -> u64 {
+        let first = |line: &[u8]| {
+            line.first_chunk()
+                .map_or(0, |word| u64::from_le_bytes(*word))
+        };
+        counts.chunks(COUNTER_STRIDE).map(first).sum()
+    }
 }
 
 /// The record, in mapped host memory.
@@ -31,14 +44,14 @@ pub mod payload {
 
     /// Bytes of a record; a multiple of its alignment.
     pub const SIZE: usize = 320;
-    /// `u32`: 0 before any thread failed, else 1.
-    pub const STATE: usize = 0;
-    /// `2 × u32`: `gridDim.x` and `.y`.
-    pub const GRID: usize = 8;
-    /// `2 × u32`: `blockDim.x` and `.y`.
-    pub const BLOCK: usize = 16;
+    /// `u32`: 0 before any thread failed, and not 0 after.
+    pub const STATE: usize = BLOCK;
     /// `u64`: the failing thread's key, tagged with the index of its site in the image's site table.
-    pub const FIRST: usize = 24;
+    pub const FIRST: usize = 8;
+    /// `2 × u32`: `gridDim.x` and `.y`.
+    pub const GRID: usize = 16;
+    /// `2 × u32`: `blockDim.x` and `.y`, behind [`GRID`] for one store of both.
+    pub const BLOCK: usize = GRID + 8;
     /// `8 × 4 × u64`: the captured values, each [`PARTS`] words, lowest bits first, tagged with them. A type
     /// of fewer bits has fewer words; the rest, and those of values that the site does not capture, are of
     /// other keys or of none.
@@ -46,7 +59,7 @@ pub mod payload {
     /// Words of a value.
     pub const PARTS: usize = 4;
 
-    const _: () = assert!(VALUES + 8 * PARTS * MAX_VALUES <= SIZE);
+    const _: () = assert!(VALUES + 8 * PARTS * MAX_VALUES <= SIZE && GRID.is_multiple_of(16));
 }
 
 /// How many values a check can capture.

@@ -166,8 +166,8 @@ fn a_site_that_stops_is_one_straight_line() {
             .iter()
             .filter_map(|inner| inner.instruction())
             .collect();
-        let guarded = instructions.iter().filter(|found| found.guard.is_some());
-        assert!(guarded.map(|found| &*found.opcode).eq(["exit"]));
+        let mut guarded = instructions.iter().filter(|found| found.guard.is_some());
+        assert!(guarded.all(|found| &*found.opcode == "exit"));
         assert_eq!(&*instructions.last().unwrap().opcode, "exit");
     }
     assert_eq!(reports, 2);

@@ -54,16 +54,19 @@ impl Slot {
 
     /// How many threads failed.
     pub(crate) fn count(&self, copies: &CopyStream) -> Result<u64, DriverError> {
-        let mut count = [0; 8];
+        let mut counts = [0; gate::SIZE - gate::COUNTS];
         // SAFETY: within the gate.
-        unsafe { copies.to_host(&mut count, self.gate + gate::COUNT as u64) }?;
-        Ok(u64::from_le_bytes(count))
+        unsafe { copies.to_host(&mut counts, self.gate + gate::COUNTS as u64) }?;
+        Ok(gate::count(&counts))
     }
 
     /// Makes the slot as new after a failure. The launch is over, or its next failure may be lost.
     pub(crate) fn reset(&self, copies: &CopyStream) -> Result<(), DriverError> {
-        // SAFETY: within the gate; `RECORD` behind it stays.
-        unsafe { copies.to_device(self.gate, &fresh_gate(0)[..gate::RECORD]) }?;
+        let fresh = fresh_gate(0);
+        for part in [gate::BEST..gate::RECORD, gate::COUNTS..gate::SIZE] {
+            // SAFETY: within the gate; `RECORD` stays.
+            unsafe { copies.to_device(self.gate + part.start as u64, &fresh[part]) }?;
+        }
         // SAFETY: within the record, which no reference points to.
         unsafe { self.record.write(fresh_record()) };
         Ok(())
@@ -209,11 +212,11 @@ mod tests {
     fn a_fresh_gate_knows_its_record_and_no_key() {
         let bytes = fresh_gate(0x1234_5678_9abc);
         assert_eq!(bytes[gate::BEST..][..8], [0xff; 8]);
-        assert_eq!(bytes[gate::COUNT..][..8], [0; 8]);
+        assert_eq!(gate::count(&bytes[gate::COUNTS..]), 0);
         assert_eq!(
             bytes[gate::RECORD..][..8],
             0x1234_5678_9abc_u64.to_le_bytes()
         );
-        const { assert!(gate::RECORD >= gate::COUNT + 8 && gate::RECORD >= gate::BEST + 8) };
+        const { assert!(gate::RECORD >= gate::BEST + 8 && gate::COUNTS >= gate::RECORD + 8) };
     }
 }

@@ -93,7 +93,10 @@ impl Checked {
             site,
             key,
             values: values.collect(),
-            count: self.word(self.gate + gate::COUNT as u64),
+            count: gate::count(
+                &(self.sim)
+                    .download::<u8>(self.gate + gate::COUNTS as u64, gate::SIZE - gate::COUNTS),
+            ),
         })
     }
 

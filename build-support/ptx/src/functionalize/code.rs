@@ -1,10 +1,8 @@
 //! The code that takes the place of a failure call.
 //!
-//! It is one straight line with one way out, by design and by measurement: ptxas moves loads across a check
-//! only if what the check branches to is a single block that ends in `exit`, with at most one predicated
-//! `exit` inside. A second one, a label, a guarded atomic (which becomes a branch), or a block that several
-//! checks share costs a stencil 40 %. That is why a thread that has lost writes to the gate's spare record,
-//! not nowhere, and why no lock is taken (`gpuk_device::record`).
+//! It is written for few registers, since a kernel gets as many as its hungriest path wants: only the first
+//! failing lane of a warp goes on after the first instructions, and what follows is cut into parts by exits
+//! that are never taken, across which ptxas moves nothing up. No lock is taken (`gpuk_device::record`).
 //!
 //! Everything is in a block of its own, the gate's address too: nothing of it takes a register where no
 //! check fails.
@@ -17,7 +15,12 @@ use gpuk_device::record::{BLOCK_THREADS, TAG_BITS, gate, payload};
 use crate::function::FunctionKind;
 use crate::instruction::{Guard, Operand};
 
-const _: () = assert!(BLOCK_THREADS.is_power_of_two());
+// No block is 0 threads wide, so its size is the state.
+const _: () = assert!(BLOCK_THREADS.is_power_of_two() && payload::STATE == payload::BLOCK);
+
+/// The bits of a word that hold what it says, and as a signed number those that hold the key.
+const BELOW: u64 = (1 << TAG_BITS) - 1;
+const ABOVE: i64 = !BELOW.cast_signed();
 
 /// What the names of new registers, variables and labels begin with.
 #[derive(Debug)]
@@ -48,10 +51,10 @@ pub(super) struct Report<'a> {
     pub(super) end: End<'a>,
     /// Whether the thread can have failed before, and `…_seen` says so.
     pub(super) seen: bool,
-    /// The site's number.
-    pub(super) site: u32,
-    /// The values and their types.
-    pub(super) values: &'a [(&'a Operand, ValueType)],
+    /// The site, as an operand of 64 bits.
+    pub(super) site: String,
+    /// The values as operands of a `mov.b64`, and their types.
+    pub(super) values: Vec<(String, ValueType)>,
 }
 
 impl Report<'_> {
@@ -63,104 +66,104 @@ impl Report<'_> {
             End::Exit => ("exit".to_owned(), "\texit;\n"),
             End::GoOn(label) => (format!("bra \t{label}"), ""),
         };
-        // Alone, ptxas adds the failing threads of a warp up before it goes to memory.
-        let count = if self.seen {
-            format!(
-                "\tselp.b64 \t{r}_best, 0, 1, {r}_seen;\n\tred.global.add.u64 \t[{r}_gate+{}], {r}_best;\n",
-                gate::COUNT
-            )
-        } else {
-            format!("\tred.global.add.u64 \t[{r}_gate+{}], 1;\n", gate::COUNT)
+        let seen = match (self.seen, self.end) {
+            (true, End::Exit) => format!("\t@{r}_seen exit;\n"),
+            _ => String::new(),
         };
-        let seen = if self.seen {
-            format!("\tor.pred \t{r}_p, {r}_p, {r}_seen;\n")
-        } else {
-            String::new()
-        };
-        let (block_shift, below) = (BLOCK_THREADS.trailing_zeros(), (1_u64 << TAG_BITS) - 1);
-        let (best, record_at, spare) = (gate::BEST, gate::RECORD, gate::SPARE);
-        let (site, record) = (self.site, self.record());
+        // None of these has all bits set, which ptxas cannot know.
+        let part =
+            |register| format!("\tsetp.eq.s64 \t{r}_p, {r}_{register}, -1;\n\t@{r}_p {leave};\n");
+        let (counted, keyed) = (part("gate"), part("key"));
+        let key_shift = TAG_BITS + BLOCK_THREADS.trailing_zeros();
+        let (thread, below, above) = (1_u64 << TAG_BITS, BELOW, ABOVE);
+        let (best, record_at) = (gate::BEST, gate::RECORD);
+        let (counters, stride, counts) = (gate::COUNTERS - 1, gate::COUNTER_STRIDE, gate::COUNTS);
+        let (site, record) = (&self.site, self.record(&part("word")));
         format!(
             "\t{{
 \t.reg .pred \t{r}_p;
-\t.reg .b32 \t{r}_a, {r}_b, {r}_c;
-\t.reg .b64 \t{r}_gate, {r}_key, {r}_best, {r}_last, {r}_word, {r}_record;
+\t.reg .b32 \t{r}_a, {r}_b, {r}_c, {r}_d;
+\t.reg .b64 \t{r}_gate, {r}_key, {r}_word, {r}_best, {r}_part, {r}_record;
+{seen}\tactivemask.b32 \t{r}_a;
+\tmov.u32 \t{r}_b, %lanemask_lt;
+\tand.b32 \t{r}_b, {r}_b, {r}_a;
+\tsetp.ne.s32 \t{r}_p, {r}_b, 0;
+\tpopc.b32 \t{r}_a, {r}_a;
+\tmov.u32 \t{r}_b, %ctaid.x;
+\t@{r}_p {leave};
 \t{load}
 \tcvta.to.global.u64 \t{r}_gate, {r}_gate;
-{count}\tmov.u32 \t{r}_a, %ctaid.y;
-\tmov.u32 \t{r}_b, %ctaid.z;
-\tmov.u32 \t{r}_c, %nctaid.y;
-\tmad.lo.u32 \t{r}_a, {r}_b, {r}_c, {r}_a;
-\tmov.u32 \t{r}_b, %ctaid.x;
-\tcvt.u64.u32 \t{r}_key, {r}_b;
-\tmov.u32 \t{r}_b, %nctaid.x;
-\tmad.wide.u32 \t{r}_key, {r}_a, {r}_b, {r}_key;
-\tmov.u32 \t{r}_a, %tid.y;
-\tmov.u32 \t{r}_b, %tid.z;
-\tmov.u32 \t{r}_c, %ntid.y;
-\tmad.lo.u32 \t{r}_a, {r}_b, {r}_c, {r}_a;
-\tmov.u32 \t{r}_b, %tid.x;
-\tmov.u32 \t{r}_c, %ntid.x;
-\tmad.lo.u32 \t{r}_a, {r}_a, {r}_c, {r}_b;
 \tcvt.u64.u32 \t{r}_word, {r}_a;
-\tshl.b64 \t{r}_key, {r}_key, {block_shift};
-\tadd.s64 \t{r}_key, {r}_key, {r}_word;
-\tshl.b64 \t{r}_key, {r}_key, {TAG_BITS};
-\tor.b64 \t{r}_last, {r}_key, {below};
-\tactivemask.b32 \t{r}_a;
-\tmov.u32 \t{r}_b, %lanemask_lt;
-\tand.b32 \t{r}_a, {r}_a, {r}_b;
-\tsetp.ne.s32 \t{r}_p, {r}_a, 0;
-{seen}\tld.volatile.global.u64 \t{r}_best, [{r}_gate+{best}];
-\tsetp.ge.or.u64 \t{r}_p, {r}_last, {r}_best, {r}_p;
+\tand.b32 \t{r}_a, {r}_b, {counters};
+\tmad.wide.u32 \t{r}_record, {r}_a, {stride}, {r}_gate;
+\tred.relaxed.sys.global.add.u64 \t[{r}_record+{counts}], {r}_word;
+{counted}\tmov.u32 \t{r}_a, %ctaid.z;
+\tmov.u32 \t{r}_c, %nctaid.y;
+\tmul.lo.u32 \t{r}_a, {r}_a, {r}_c;
+\tmov.u32 \t{r}_c, %ctaid.y;
+\tadd.u32 \t{r}_a, {r}_a, {r}_c;
+\tcvt.u64.u32 \t{r}_key, {r}_b;
+\tmov.u32 \t{r}_c, %nctaid.x;
+\tmad.wide.u32 \t{r}_key, {r}_a, {r}_c, {r}_key;
+\tshl.b64 \t{r}_key, {r}_key, {key_shift};
+\tmov.u32 \t{r}_a, %tid.z;
+\tmov.u32 \t{r}_c, %ntid.y;
+\tmul.lo.u32 \t{r}_a, {r}_a, {r}_c;
+\tmov.u32 \t{r}_c, %tid.y;
+\tadd.u32 \t{r}_a, {r}_a, {r}_c;
+\tmov.u32 \t{r}_c, %ntid.x;
+\tmul.lo.u32 \t{r}_a, {r}_a, {r}_c;
+\tmov.u32 \t{r}_c, %tid.x;
+\tadd.u32 \t{r}_a, {r}_a, {r}_c;
+\tmad.wide.u32 \t{r}_key, {r}_a, {thread}, {r}_key;
+\tor.b64 \t{r}_key, {r}_key, {below};
+{keyed}\tld.volatile.global.u64 \t{r}_best, [{r}_gate+{best}];
+\tsetp.ge.u64 \t{r}_p, {r}_key, {r}_best;
 \t@{r}_p {leave};
-\tor.b64 \t{r}_word, {r}_key, {site};
+\tand.b64 \t{r}_word, {r}_key, {above};
+\tor.b64 \t{r}_word, {r}_word, {site};
 \tatom.global.min.u64 \t{r}_best, [{r}_gate+{best}], {r}_word;
-\tsetp.lt.u64 \t{r}_p, {r}_last, {r}_best;
+\tsetp.ge.u64 \t{r}_p, {r}_key, {r}_best;
+\t@{r}_p {leave};
 \tld.volatile.global.u64 \t{r}_record, [{r}_gate+{record_at}];
-\tadd.s64 \t{r}_best, {r}_gate, {spare};
-\tselp.b64 \t{r}_record, {r}_record, {r}_best, {r}_p;
 {record}{last}\t}}
 "
         )
     }
 
     /// Writes the record: what is the same for all threads as it is, what is this thread's by minimum.
-    fn record(&self) -> String {
+    fn record(&self, behind: &str) -> String {
         let r = &self.prefix.register;
         let mut out = format!(
             "\tred.global.min.u64 \t[{r}_record+{}], {r}_word;\n",
             payload::FIRST
         );
+        // Writing to a string does not fail.
         for (index, (value, ty)) in self.values.iter().enumerate() {
-            // Writing to a string does not fail.
-            let _ = writeln!(out, "\tmov.b64 \t{r}_best, {};", operand(value));
+            let _ = writeln!(out, "\tmov.b64 \t{r}_best, {value};");
             for part in 0..parts(*ty) {
                 let at = payload::VALUES + 8 * (payload::PARTS * index + part);
                 let _ = write!(
                     out,
-                    "\tbfe.u64 \t{r}_word, {r}_best, {}, {TAG_BITS};
-\tor.b64 \t{r}_word, {r}_word, {r}_key;
+                    "{behind}\tbfe.u64 \t{r}_part, {r}_best, {}, {TAG_BITS};
+\tand.b64 \t{r}_word, {r}_key, {ABOVE};
+\tor.b64 \t{r}_word, {r}_word, {r}_part;
 \tred.global.min.u64 \t[{r}_record+{at}], {r}_word;
 ",
                     part * TAG_BITS as usize
                 );
             }
         }
-        for (at, special) in [
-            (payload::GRID, "%nctaid.x"),
-            (payload::GRID + 4, "%nctaid.y"),
-            (payload::BLOCK, "%ntid.x"),
-            (payload::BLOCK + 4, "%ntid.y"),
-            (payload::STATE, "1"),
-        ] {
-            let _ = write!(
-                out,
-                "\tmov.b32 \t{r}_a, {special};
-\tst.volatile.global.u32 \t[{r}_record+{at}], {r}_a;
-"
-            );
-        }
+        let _ = write!(
+            out,
+            "{behind}\tmov.u32 \t{r}_a, %nctaid.x;
+\tmov.u32 \t{r}_b, %nctaid.y;
+\tmov.u32 \t{r}_c, %ntid.x;
+\tmov.u32 \t{r}_d, %ntid.y;
+\tst.volatile.global.v4.u32 \t[{r}_record+{}], {{{r}_a, {r}_b, {r}_c, {r}_d}};
+",
+            payload::GRID
+        );
         out
     }
 }
@@ -189,7 +192,7 @@ pub(super) fn load_gate(kind: FunctionKind, register: &str, gate: &str) -> Strin
 }
 
 /// A value as PTX, for a `mov.b64`.
-fn operand(value: &Operand) -> String {
+pub(super) fn operand(value: &Operand) -> String {
     match value {
         Operand::Register(register) => register.name.to_string(),
         Operand::F64(bits) => format!("0x{bits:016X}"),

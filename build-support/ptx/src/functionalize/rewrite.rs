@@ -146,8 +146,10 @@ impl Rewriter<'_> {
             kind: checked.function.kind,
             end: if stops { End::Exit } else { End::GoOn(&done) },
             seen: seen && stops,
-            site,
-            values: &values.collect::<Vec<_>>(),
+            site: site.to_string(),
+            values: values
+                .map(|(value, ty)| (code::operand(value), ty))
+                .collect(),
         };
         let call = checked.flow.instruction(failure.call);
         let unless = code::unless(call.and_then(|call| call.guard.as_ref()));

@@ -246,11 +246,14 @@ fn gpu_unread_failures_outlive_stream_and_kernels() {
         }
     });
     assert_eq!(count, 1);
+    // The device stays locked: the hook is of the whole process.
     let Device {
-        context, kernels, ..
-    } = &device;
+        context,
+        kernels,
+        _alone,
+    } = device;
     let count = unread(|| {
-        let other = Kernels::load(context).unwrap();
+        let other = Kernels::load(&context).unwrap();
         let stream = context.new_stream().unwrap();
         // SAFETY: the kernel accesses nothing.
         drop(unsafe { other.spin(&stream, Launch::default(), LONG / 10, true) }.unwrap());
@@ -258,8 +261,10 @@ fn gpu_unread_failures_outlive_stream_and_kernels() {
         drop(stream);
     });
     assert_eq!(count, 0, "`kernels` still has the pool");
-    let _ = kernels;
-    let count = unread(|| drop(device));
+    let count = unread(|| {
+        drop(kernels);
+        drop(context);
+    });
     assert_eq!(count, 1);
 }
 

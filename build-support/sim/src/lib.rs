@@ -46,6 +46,6 @@ pub use fault::{Deadlock, Fault, Site, Waiting};
 pub use finding::{Finding, Kind, Near, Other, Thread};
 pub use launch::{Launch, Report};
 pub use memory::{AccessError, AllocationInfo, FreeError, Kind as MemoryKind, Memory, OutOfMemory};
-pub use module::{Function, Global, LoadError, Module, ParamLayout, Unsupported};
+pub use module::{Complaint, Function, Global, LoadError, Module, ParamLayout, Unsupported};
 pub use options::{Options, OptionsError, OutOfBounds, Races, Uninitialised};
 pub use place::{Frame, Place};

@@ -265,7 +265,8 @@ fn the_kernels_of_the_template() {
 
 #[test]
 fn an_assert_that_is_not_functionalized_ends_the_launch() {
-    let sim = Sim::new(CHECKS);
+    // What the functionalizing pass takes away is defined nowhere.
+    let sim = Sim::new(&CHECKS.replacen("\n)\n;", "\n)\n{ trap; }", 1));
     let (x, y) = (sim.upload(&[1, 2, -3, 4]), sim.upload(&[0_i32; 4]));
     let fault = sim
         .launch("asserts", [1, 1, 1], [4, 1, 1], args![x, y])

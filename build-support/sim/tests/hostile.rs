@@ -115,7 +115,7 @@ fn modules_that_cannot_be() {
     assert!(matches!(error, LoadError::Memory { .. }), "{error}");
     assert_eq!(error.code(), 2);
     let error = load(&format!("{HEAD}.global .u64 p = nothing;\n"));
-    assert!(matches!(error, LoadError::Undefined { .. }), "{error}");
+    assert!(matches!(error, LoadError::Invalid(_)), "{error}");
     let error = load(&HEAD.replace("sm_90", "sm_100"));
     assert_eq!(error.code(), 209);
     let error = load(&HEAD.replace("64\n", "32\n"));

@@ -141,12 +141,6 @@ impl Profile {
         }
     }
 
-    /// `13.0`.
-    pub(crate) fn driver_name(&self) -> String {
-        let version = self.driver_version;
-        format!("{}.{}", version / 1000, version % 1000 / 10)
-    }
-
     /// Sixteen bytes that no other device has.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         let mut uuid = *b"gpuk simulator\0\0";
@@ -179,6 +173,5 @@ mod tests {
         assert_eq!(profile.attribute(0), None);
         assert_eq!(profile.attribute(148), None);
         assert_eq!(profile.ptx_version(), (8, 7));
-        assert_eq!(profile.driver_name(), "12.8");
     }
 }

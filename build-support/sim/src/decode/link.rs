@@ -24,6 +24,8 @@ pub(crate) enum Symbol {
 #[derive(Debug, Default)]
 pub(crate) struct Link {
     pub(crate) symbols: HashMap<Name, Symbol>,
+    /// The variables that functions declare, by where their names stand.
+    pub(crate) inner: HashMap<usize, Symbol>,
 }
 
 /// A constant row that holds a shared variable's address, which each kernel lays out for itself.

@@ -201,12 +201,17 @@ impl Decoder<'_> {
         self.scopes.close();
     }
 
-    /// Variables in `.local` and `.param` belong to the frame; the link knows those of the other spaces.
+    /// Variables in `.local` and `.param` belong to the frame; the link knows where those of the other spaces lie.
     fn variable(&mut self, variable: &Variable) {
         let param = match variable.space {
             Space::Local => false,
             Space::Param => true,
-            _ => return,
+            _ => {
+                if let Some(symbol) = self.link.inner.get(&variable.name_span.start) {
+                    (self.scopes).define(variable.name.clone(), Local::Symbol(*symbol));
+                }
+                return;
+            }
         };
         let bytes = variable.size().unwrap_or(0);
         let offset = self.take_local(bytes, variable.alignment());

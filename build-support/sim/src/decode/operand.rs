@@ -236,29 +236,29 @@ impl Decoder<'_> {
 
     /// The address of a symbol in its own space.
     fn symbol(&mut self, name: &str, offset: i64, wide: bool) -> Option<Source> {
-        if let Some(local) = self.scopes.local(name) {
-            return Some(match local {
-                Local::KernelParam(at) => {
-                    let value = u64::from(at).wrapping_add_signed(offset);
-                    self.number(value, wide)
-                }
-                Local::Frame { offset: at, .. } => {
-                    let offset = i64::from(at) + offset;
-                    let d = if wide {
-                        self.scratch64()
-                    } else {
-                        self.scratch32()
-                    };
-                    self.emit(Op::Move(moves::Op::FrameAddress {
-                        d,
-                        wide,
-                        offset: i32::try_from(offset).ok()?,
-                    }));
-                    Source { row: d.src(), wide }
-                }
-            });
-        }
-        match *self.link.symbols.get(name)? {
+        let symbol = match self.scopes.local(name) {
+            Some(Local::Symbol(symbol)) => symbol,
+            Some(Local::KernelParam(at)) => {
+                let value = u64::from(at).wrapping_add_signed(offset);
+                return Some(self.number(value, wide));
+            }
+            Some(Local::Frame { offset: at, .. }) => {
+                let offset = i64::from(at) + offset;
+                let d = if wide {
+                    self.scratch64()
+                } else {
+                    self.scratch32()
+                };
+                self.emit(Op::Move(moves::Op::FrameAddress {
+                    d,
+                    wide,
+                    offset: i32::try_from(offset).ok()?,
+                }));
+                return Some(Source { row: d.src(), wide });
+            }
+            None => *self.link.symbols.get(name)?,
+        };
+        match symbol {
             Symbol::Address(address) => {
                 Some(self.number(address.wrapping_add_signed(offset), wide))
             }
@@ -438,7 +438,9 @@ impl Decoder<'_> {
                         let at = i64::from(offset) + address.offset;
                         Some(Place::Frame(u32::try_from(at).ok()?))
                     }
-                    None => Some(Place::Row(self.symbol(name, address.offset, true)?, 0)),
+                    Some(Local::Symbol(_)) | None => {
+                        Some(Place::Row(self.symbol(name, address.offset, true)?, 0))
+                    }
                 }
             }
             Operand::Int(base) => {
@@ -489,7 +491,7 @@ impl Decoder<'_> {
         match operand {
             Operand::Symbol(name, 0) | Operand::Special(name) => match self.scopes.local(name)? {
                 Local::Frame { offset, .. } => Some(offset),
-                Local::KernelParam(_) => None,
+                Local::KernelParam(_) | Local::Symbol(_) => None,
             },
             _ => None,
         }

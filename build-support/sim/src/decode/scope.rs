@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use gpuk_ptx::{Name, Statement, StatementKind};
 
+use super::link::Symbol;
+
 /// A variable of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Local {
@@ -16,6 +18,8 @@ pub(crate) enum Local {
         /// Whether it is a `.param`.
         param: bool,
     },
+    /// In a space that outlives the frame.
+    Symbol(Symbol),
 }
 
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gpuk_ptx::{Name, Param};
+use gpuk_ptx::Param;
 
 use crate::family::call::laid_out;
 
@@ -32,7 +32,6 @@ pub(super) fn params(params: &[Param]) -> Vec<ParamLayout> {
 /// A shared variable of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SharedVariable {
-    pub(super) name: Name,
     pub(super) bytes: u64,
     pub(super) align: u64,
     /// `.extern`: of the size that the launch says.

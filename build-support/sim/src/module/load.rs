@@ -1,6 +1,6 @@
 //! Loading: from PTX to a module with its variables in memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use gpuk_ptx::{
@@ -8,6 +8,7 @@ use gpuk_ptx::{
     Variable,
 };
 
+use super::check::{self, Complaint};
 use super::layout::{self, SharedVariable};
 use super::lines::Lines;
 use super::{Entry, Global, Module};
@@ -34,10 +35,10 @@ pub enum LoadError {
     /// Its addresses have not 64 bits.
     #[error("the module's addresses have {0} bits, not 64")]
     AddressSize(u32),
-    /// A variable's size cannot be known.
-    #[error("variable `{0}` has no size")]
-    Unsized(String),
-    /// An initialiser names what is not there.
+    /// A driver's compiler refuses it.
+    #[error("{}", listed(.0))]
+    Invalid(Vec<Complaint>),
+    /// An initialiser names a function that the module only declares.
     #[error("the initialiser of `{variable}` names `{symbol}`, which the module does not define")]
     Undefined {
         /// The variable.
@@ -70,20 +71,38 @@ impl LoadError {
     }
 }
 
+/// Complaints, a line each.
+fn listed(complaints: &[Complaint]) -> String {
+    let lines = complaints.iter().map(ToString::to_string);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Registers that a function may declare.
 const MAX_REGISTERS: u64 = 1 << 20;
 
-/// All variables that the text declares, in functions too.
-fn variables(tree: &Tree) -> Vec<&Variable> {
-    let mut list: Vec<&Variable> = tree.variables().collect();
-    for function in tree.functions() {
-        if let Some(body) = &function.body {
-            body.walk(&mut |statement| {
-                if let StatementKind::Variables(found) = &statement.kind {
-                    list.extend(found);
-                }
-            });
-        }
+/// The variables at module scope. One that is defined is not declared besides.
+fn module_variables(tree: &Tree) -> Vec<&Variable> {
+    let is_extern = |variable: &Variable| variable.linkage == Linkage::Extern;
+    let defined: HashSet<&Name> = (tree.variables().filter(|variable| !is_extern(variable)))
+        .map(|variable| &variable.name)
+        .collect();
+    tree.variables()
+        .filter(|variable| !is_extern(variable) || !defined.contains(&variable.name))
+        .collect()
+}
+
+/// The variables that functions declare.
+fn inner_variables(tree: &Tree) -> Vec<&Variable> {
+    let mut list = Vec::new();
+    for body in tree
+        .functions()
+        .filter_map(|function| function.body.as_ref())
+    {
+        body.walk(&mut |statement| {
+            if let StatementKind::Variables(found) = &statement.kind {
+                list.extend(found);
+            }
+        });
     }
     list
 }
@@ -112,6 +131,10 @@ pub(crate) fn load(
             return Err(LoadError::Registers(function.name.to_string()));
         }
     }
+    let complaints = check::check(&tree);
+    if !complaints.is_empty() {
+        return Err(LoadError::Invalid(complaints));
+    }
     // From here on the module owns what is allocated, and frees it if something goes wrong.
     let mut module = Module {
         text: text.into(),
@@ -125,13 +148,25 @@ pub(crate) fn load(
     };
     let mut link = Link::default();
     let mut shared = Vec::new();
-    let all = variables(&tree);
-    for variable in &all {
-        declare(&mut module, &mut link, &mut shared, variable)?;
+    let (outer, inner) = (module_variables(&tree), inner_variables(&tree));
+    for variable in &outer {
+        if let Some(symbol) = declare(&mut module, &link, &mut shared, variable)? {
+            link.symbols.insert(variable.name.clone(), symbol);
+        }
+    }
+    for variable in &inner {
+        if let Some(symbol) = place(&mut module, &mut shared, variable)? {
+            link.inner.insert(variable.name_span.start, symbol);
+        }
     }
     functions(&tree, &mut link);
-    for variable in &all {
-        initialise(&module, &link, variable)?;
+    for variable in &outer {
+        let symbol = link.symbols.get(&variable.name).copied();
+        initialise(&module, &link, variable, symbol)?;
+    }
+    for variable in &inner {
+        let symbol = link.inner.get(&variable.name_span.start).copied();
+        initialise(&module, &link, variable, symbol)?;
     }
     let mut locs = 0;
     let mut decoded = Vec::new();
@@ -168,43 +203,45 @@ pub(crate) fn load(
     Ok(module)
 }
 
-/// Gives a variable its place in memory, or among the shared ones.
+/// Gives a variable at module scope its place, unless it has one.
 fn declare(
     module: &mut Module,
-    link: &mut Link,
+    link: &Link,
     shared: &mut Vec<SharedVariable>,
     variable: &Variable,
-) -> Result<(), LoadError> {
+) -> Result<Option<Symbol>, LoadError> {
+    match link.symbols.contains_key(&variable.name) {
+        true => Ok(None),
+        false => place(module, shared, variable),
+    }
+}
+
+/// Gives a variable its place in memory, or among the shared ones.
+fn place(
+    module: &mut Module,
+    shared: &mut Vec<SharedVariable>,
+    variable: &Variable,
+) -> Result<Option<Symbol>, LoadError> {
+    let size = variable.size();
     let kind = match variable.space {
         Space::Global => Kind::Global,
         Space::Const => Kind::Constant,
         Space::Shared => {
-            let dynamic = variable.linkage == Linkage::Extern && variable.size().is_none();
-            let known = shared.iter().position(|known| known.name == variable.name);
-            if known.is_none() {
-                let number = shared.len() as u32;
-                shared.push(SharedVariable {
-                    name: variable.name.clone(),
-                    bytes: variable.size().unwrap_or(0),
-                    align: variable.alignment(),
-                    dynamic: dynamic || variable.size().is_none(),
-                });
-                (link.symbols).insert(variable.name.clone(), Symbol::Shared(number));
-            }
-            return Ok(());
+            let number = shared.len() as u32;
+            shared.push(SharedVariable {
+                bytes: size.unwrap_or(0),
+                align: variable.alignment(),
+                dynamic: size.is_none(),
+            });
+            return Ok(Some(Symbol::Shared(number)));
         }
-        Space::Local | Space::Param | Space::Tex => return Ok(()),
+        Space::Local | Space::Param | Space::Tex => return Ok(None),
     };
-    if link.symbols.contains_key(&variable.name) {
-        return Ok(());
-    }
+    // Without a size it is `.extern`, and defined nowhere.
+    let Some(bytes) = size else {
+        return Ok(None);
+    };
     let name = variable.name.to_string();
-    let Some(bytes) = variable.size() else {
-        if variable.linkage == Linkage::Extern {
-            return Ok(());
-        }
-        return Err(LoadError::Unsized(name));
-    };
     let memory = &module.memory;
     let address = memory
         .alloc_named(bytes, kind, variable.alignment(), Some(name.clone()))
@@ -218,8 +255,7 @@ fn declare(
         bytes,
         constant: kind == Kind::Constant,
     });
-    (link.symbols).insert(variable.name.clone(), Symbol::Address(address));
-    Ok(())
+    Ok(Some(Symbol::Address(address)))
 }
 
 /// Numbers the functions that have a body, in the order of the text.
@@ -250,8 +286,13 @@ fn functions(tree: &Tree, link: &mut Link) {
 }
 
 /// Writes the initial bytes. What an initialiser leaves out is zero already.
-fn initialise(module: &Module, link: &Link, variable: &Variable) -> Result<(), LoadError> {
-    let Some(Symbol::Address(base)) = link.symbols.get(&variable.name).copied() else {
+fn initialise(
+    module: &Module,
+    link: &Link,
+    variable: &Variable,
+    symbol: Option<Symbol>,
+) -> Result<(), LoadError> {
+    let Some(Symbol::Address(base)) = symbol else {
         return Ok(());
     };
     if variable.init.is_none() {

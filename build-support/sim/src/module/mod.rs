@@ -1,10 +1,12 @@
 //! A loaded module.
 //!
 //! - here: what can be asked of it
+//! - `check`: what a driver's compiler refuses
 //! - `load`: making one from PTX
 //! - `layout`: where variables and parameters lie
 //! - `lines`: source places of instructions
 
+mod check;
 mod layout;
 mod lines;
 mod load;
@@ -14,6 +16,7 @@ use std::sync::Arc;
 
 use gpuk_ptx::Bounds;
 
+pub use self::check::Complaint;
 pub use self::layout::ParamLayout;
 use self::lines::Lines;
 pub use self::load::LoadError;

@@ -4,7 +4,7 @@ use crate::boundary::{Out, exported};
 use crate::code::Code;
 use crate::driver::{Driver, driver};
 use crate::module::Function;
-use crate::module::load::target_number;
+use crate::module::assembler::target_number;
 use crate::refusal::Answer;
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 
 use crate::boundary::text_bytes;
 use crate::code::Code;
+use crate::module::assembler;
 use crate::module::fatbin::{self, Found};
 use crate::refusal::{Answer, Refusal};
 
@@ -88,17 +89,7 @@ fn from_fatbin(bytes: &[u8], capability: u32) -> Answer<String> {
 /// A text is PTX if its first directive is the one that PTX begins with (PTX ISA 11.1.1).
 fn from_text(bytes: &[u8]) -> Answer<String> {
     let text = std::str::from_utf8(bytes).map_err(|_| not_an_image())?;
-    let mut rest = text.trim_start();
-    loop {
-        let comment = if let Some(line) = rest.strip_prefix("//") {
-            line.split_once('\n').map(|(_, rest)| rest)
-        } else if let Some(block) = rest.strip_prefix("/*") {
-            block.split_once("*/").map(|(_, rest)| rest)
-        } else {
-            break;
-        };
-        rest = comment.ok_or_else(not_an_image)?.trim_start();
-    }
+    let rest = assembler::skip_blank(text).ok_or_else(not_an_image)?;
     if rest.starts_with(".version") {
         Ok(text.to_owned())
     } else {

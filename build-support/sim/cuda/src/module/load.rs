@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gpuk_sim::LoadError;
-
 use crate::code::Code;
 use crate::context::Context;
-use crate::device::Profile;
 use crate::driver::Driver;
+use crate::module::assembler;
 use crate::module::function::Settings;
 use crate::module::jit::JitOptions;
 use crate::module::{Function, Kernel, Library, Module};
@@ -18,17 +16,14 @@ use crate::refusal::Answer;
 impl Driver {
     /// Loads PTX onto the device.
     fn load(&self, ptx: &str, options: &JitOptions) -> Answer<Arc<gpuk_sim::Module>> {
-        let loaded = self.device.load(ptx).map_err(|error| {
-            let code = match error {
-                // As driver 580 has it, of text; of machine code it says that there is none for the device.
-                LoadError::Target { .. } => Code::INVALID_PTX,
-                _ => Code(error.code()),
-            };
-            code.because(error.to_string())
+        let loaded = assembler::header(ptx, &self.profile).and_then(|()| {
+            let loaded = self.device.load(ptx);
+            loaded.map_err(|error| assembler::refused(&error))
         });
-        loaded
-            .and_then(|module| check(&module, &self.profile).map(|()| module))
-            .inspect_err(|refusal| options.tell(&refusal.why))
+        loaded.map_err(|refused| {
+            options.tell(&refused.log);
+            refused.refusal()
+        })
     }
 
     /// Loads PTX into a context.
@@ -212,72 +207,5 @@ fn listed(names: &[String]) -> String {
         format!("{} and {more} more", shown.join(", "))
     } else {
         shown.join(", ")
-    }
-}
-
-/// What a driver's compiler refuses besides.
-fn check(module: &gpuk_sim::Module, profile: &Profile) -> Answer {
-    let (major, minor) = module.version();
-    let (most, of_most) = profile.ptx_version();
-    if (major, minor) > (most, of_most) {
-        return Err(Code::UNSUPPORTED_PTX_VERSION.because(format!(
-            "PTX of version {major}.{minor}; a driver of CUDA {} takes {most}.{of_most} and older",
-            profile.driver_name()
-        )));
-    }
-    let target = module.target();
-    let number = target_number(target);
-    // PTX ISA 11.1.2: features of an architecture, and of its family.
-    let fits = match target.chars().last() {
-        Some('a') => number == profile.capability,
-        Some('f') => number <= profile.capability && number / 10 == profile.capability / 10,
-        _ => true,
-    };
-    if !fits {
-        return Err(Code::INVALID_PTX.because(format!(
-            "the module is for {target}, the device is sm_{}",
-            profile.capability
-        )));
-    }
-    for found in module.unsupported() {
-        if let Some(name) = callee(&found.instruction) {
-            return Err(Code::INVALID_PTX.because(format!("unresolved extern function `{name}`")));
-        }
-    }
-    Ok(())
-}
-
-/// 10 times the major version of a target, and the minor one.
-pub(crate) fn target_number(target: &str) -> u32 {
-    let digits = target.chars().filter(char::is_ascii_digit);
-    digits.collect::<String>().parse().unwrap_or(0)
-}
-
-/// The function that an instruction calls by its name.
-fn callee(instruction: &str) -> Option<&str> {
-    let rest = instruction.strip_prefix("call")?;
-    let rest = rest.strip_prefix(".uni").unwrap_or(rest).trim_start();
-    // Where the results go.
-    let rest = match rest.strip_prefix('(') {
-        Some(results) => results.split_once(')')?.1.trim_start_matches([',', ' ']),
-        None => rest,
-    };
-    let name = rest.split([',', ';', ' ', '(']).next()?;
-    (!name.is_empty() && !name.starts_with('%')).then_some(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_name_their_functions() {
-        assert_eq!(callee("call nothing;"), Some("nothing"));
-        assert_eq!(
-            callee("call.uni (retval0), vprintf, (param0, param1);"),
-            Some("vprintf")
-        );
-        assert_eq!(callee("call (%r1), %rd2, (%r3), prototype;"), None);
-        assert_eq!(callee("add.u32 %r1, %r2, %r3;"), None);
     }
 }

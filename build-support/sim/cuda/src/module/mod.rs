@@ -3,10 +3,12 @@
 //! - here: what is loaded
 //! - `image`, `fatbin`, `lz4`: what is given to be loaded
 //! - `jit`: options of loading
+//! - `assembler`: what the driver's assembler says of PTX that it refuses
 //! - `load`: loading
 //! - `function`: attributes
 //! - `occupancy`: how many blocks fit
 
+pub(crate) mod assembler;
 pub(crate) mod fatbin;
 pub(crate) mod function;
 pub(crate) mod image;

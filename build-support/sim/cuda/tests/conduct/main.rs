@@ -9,7 +9,7 @@
 //! - the device is other hardware: its name, clocks, caches, textures, numbers of streams, cluster placement;
 //! - the device's driver crashes, and the simulator says what is wrong with the handle;
 //! - a library's image is looked at only later by the device's driver;
-//! - PTX is looked at less closely than a compiler does: what is unknown fails when it is executed;
+//! - the assembler's words end with a space or a newline that the simulator leaves out;
 //! - machine code is refused without a look at whether it is damaged;
 //! - there is nothing to find on the device: memory that was freed but is still mapped.
 #![cfg(target_os = "linux")]

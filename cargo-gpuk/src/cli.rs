@@ -51,6 +51,8 @@ pub enum Command {
     Run(Run),
     /// `cargo test`, on the device or in the simulator
     Test(Test),
+    /// List the instructions that the simulator does not have, without running anything
+    SimSupport(SimSupport),
     /// Say what a diagnostic code means and how to mend what it is about
     Explain(Explain),
     /// Say what was looked for, where, what was found and what to do
@@ -67,6 +69,7 @@ impl Command {
             Self::Build(work) | Self::Check(work) | Self::List(work) => &work.display,
             Self::Run(run) => &run.work.display,
             Self::Test(test) => &test.display,
+            Self::SimSupport(support) => &support.work.display,
             Self::Explain(explain) => &explain.display,
             Self::Doctor(display)
             | Self::Toolchain(
@@ -152,6 +155,17 @@ pub struct Explain {
     /// What is shown.
     #[command(flatten)]
     pub display: Display,
+}
+
+/// `cargo gpuk sim-support`.
+#[derive(Debug, Args)]
+pub struct SimSupport {
+    /// As of `build`.
+    #[command(flatten)]
+    pub work: Work,
+    /// PTX files to look at instead of the packages' kernels
+    #[arg(value_name = "PTX")]
+    pub files: Vec<PathBuf>,
 }
 
 /// Which packages, as cargo selects them.

@@ -7,6 +7,7 @@ use cargo_metadata::{Package, PackageId};
 use gpuk_build::diagnostic::{Diagnostic, Label};
 use gpuk_build::kernel::Kernel;
 use gpuk_build::site::SiteRecord;
+use gpuk_sim::Place;
 use serde::Serialize;
 
 /// A finding, in the envelope and shape of a rustc message (cargo, "External tools").
@@ -192,6 +193,34 @@ pub(crate) struct KernelMessage<'a> {
     pub archs: &'a [String],
     /// The checks it reaches.
     pub sites: &'a [SiteRecord],
+}
+
+/// What the simulator lacks for a kernel, from `sim-support`.
+#[derive(Debug, Serialize)]
+pub(crate) struct SupportMessage<'a> {
+    /// `gpuk-sim-support`.
+    pub reason: &'static str,
+    /// Whose; none for a file that was named.
+    pub package_id: Option<&'a PackageId>,
+    /// The source, relative to the package's folder, or the file that was named.
+    pub source: Cow<'a, str>,
+    /// The kernel's PTX symbol.
+    pub entry: &'a str,
+    /// What it was compiled for.
+    pub arch: &'a str,
+    /// The instructions that the simulator does not have; none if it runs the kernel.
+    pub unsupported: Vec<UnsupportedMessage>,
+}
+
+/// An instruction that the simulator does not have.
+#[derive(Debug, Serialize)]
+pub(crate) struct UnsupportedMessage {
+    /// As the PTX has it.
+    pub instruction: String,
+    /// How often it stands at this place.
+    pub times: usize,
+    /// Where, if the PTX has line information.
+    pub place: Option<Place>,
 }
 
 /// A written file, from `build`.

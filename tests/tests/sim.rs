@@ -1,4 +1,5 @@
-//! `cargo gpuk test --sim`: a program on cudarc runs where there is no device, and what the simulator finds fails it.
+//! The simulator from the command line: `cargo gpuk test --sim` runs a program on cudarc where there is no device,
+//! and what it finds fails the run; `cargo gpuk sim-support` says beforehand what it does not run.
 
 use gpuk_tests::{Output, Project, workspace_root};
 
@@ -73,4 +74,94 @@ fn nvcc_a_test_passes_on_the_simulator_and_a_finding_fails_it() {
         .unwrap();
     assert_eq!(finding["kernel"], "twice");
     assert_eq!(messages.last().unwrap()["reason"], "build-finished");
+}
+
+/// Two kernels, one of which reads a texture.
+const PTX: &str = ".version 8.0
+.target sm_75
+.address_size 64
+.visible .entry plain(.param .u64 out)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ret;
+}
+.visible .entry looks(.param .u64 texture)
+{
+    .reg .b64 %rd<2>;
+    .reg .f32 %f<5>;
+    .reg .b32 %r<2>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [texture];
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %p1, %r1, 0;
+    .loc 1 7 5
+    @%p1 tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];
+    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];
+    .loc 1 8 5
+    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];
+    ret;
+}
+.file 1 \"kernels/look.cu\"
+";
+
+#[test]
+fn instructions_that_the_simulator_lacks_are_listed() {
+    let texture = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];";
+    let plain = PTX.replace(texture, "ret;");
+    let project = Project::new("p", GPUK)
+        .file("look.ptx", PTX)
+        .file("plain.ptx", &plain)
+        .file("broken.ptx", &PTX.replace("setp", "sept"));
+    insta::assert_snapshot!(project.gpuk(&["sim-support", "look.ptx"]).shown());
+    insta::assert_snapshot!(
+        project
+            .gpuk(&["sim-support", "--verbose", "plain.ptx"])
+            .shown()
+    );
+    insta::assert_snapshot!(
+        project
+            .gpuk(&["sim-support", "plain.ptx", "broken.ptx"])
+            .shown()
+    );
+    let output = project.gpuk(&["sim-support", "--message-format", "json", "look.ptx"]);
+    insta::assert_snapshot!(output.shown());
+    assert_eq!(project.gpuk(&["sim-support", "nothing.ptx"]).code, Some(1));
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_instructions_that_the_simulator_lacks_are_listed_for_packages() {
+    let source = "extern \"C\" __global__ void copies(float *out, const float *in) {
+    out[threadIdx.x] = in[threadIdx.x];
+}
+
+extern \"C\" __global__ void looks(float *out, unsigned long long texture) {
+    float r, g, b, a;
+    asm(\"tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];\"
+        : \"=f\"(r), \"=f\"(g), \"=f\"(b), \"=f\"(a)
+        : \"l\"(texture), \"r\"(threadIdx.x));
+    out[threadIdx.x] = r + g + b + a;
+}
+";
+    let project = Project::new("p", GPUK)
+        .config("archs = ['80']\nflags = ['-lineinfo']")
+        .file("kernels/look.cu", source);
+    insta::assert_snapshot!(project.gpuk(&["sim-support", "--quiet"]).shown());
+    let output = project.gpuk(&["sim-support", "--quiet", "--message-format", "json"]);
+    let supported = |entry: &str| {
+        let mut lines = output.stdout.lines();
+        lines.any(|line| line.contains(entry) && line.contains("\"unsupported\":[]"))
+    };
+    assert!(
+        supported("copies") && !supported("looks"),
+        "{}",
+        output.shown()
+    );
+    let plain = source.replace(
+        "tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];",
+        "mov.f32 %0, 0f00000000;",
+    );
+    project.write("kernels/look.cu", &plain);
+    assert_eq!(project.gpuk(&["sim-support"]).code, Some(0));
 }

@@ -92,6 +92,24 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
     Ok(true)
 }
 
+/// Gives a file a second name in its folder, by rename: a link where the file system has links, else a copy.
+///
+/// # Errors
+/// It cannot be written.
+pub fn alias(original: &Path, name: &str) -> Result<(), FsError> {
+    let path = original.with_file_name(name);
+    let temporary = sibling(&path);
+    #[cfg(unix)]
+    let linked = std::os::unix::fs::symlink(original.file_name().unwrap_or_default(), &temporary);
+    #[cfg(not(unix))]
+    let linked = std::fs::hard_link(original, &temporary);
+    let made = linked
+        .or_else(|_| std::fs::hard_link(original, &temporary))
+        .or_else(|_| std::fs::copy(original, &temporary).map(drop));
+    context(made, "write", &temporary)?;
+    rename(&temporary, &path)
+}
+
 /// Opens a lock file and locks it; waits for another process that holds it, after telling so.
 pub(crate) fn lock(path: &Path, waiting: impl FnOnce()) -> Result<std::fs::File, FsError> {
     let file = context(

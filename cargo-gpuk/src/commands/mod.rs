@@ -8,6 +8,7 @@ mod kernels;
 mod list;
 mod run;
 mod sim;
+mod support;
 mod test;
 mod toolchain;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::List(work) => list::list(work, &shell),
         Command::Run(run) => run::run(run, &shell),
         Command::Test(test) => test::test(test, &shell),
+        Command::SimSupport(support) => support::support(support, &shell),
         Command::Explain(explain) => explain::explain(explain, &shell),
         Command::Doctor(_) => doctor::doctor(&shell),
         Command::Toolchain(command) => toolchain::toolchain(command, &shell),

@@ -2,6 +2,7 @@
 
 use crate::barrier::{BARRIERS, Barrier, Misuse};
 use crate::context::Stop;
+use crate::copies::{Copies, Tracked};
 use crate::family::barrier::Op as BarrierOp;
 use crate::fault::{Fault, Waiting};
 use crate::finding::{Finding, Kind, Thread};
@@ -29,6 +30,12 @@ pub(crate) struct BlockState<S: Shadow> {
     pub(crate) printed: String,
     pub(crate) findings: Vec<Finding>,
     pub(crate) more: u64,
+    /// What the first warps copy; see [`copies`](Self::copies).
+    pub(crate) copies: Vec<Copies>,
+    /// Which `mbarrier`s track `cp.async`s.
+    pub(crate) tracked: Vec<Tracked>,
+    /// `cp.async`s that were issued.
+    pub(crate) issued: u64,
     /// Whether some barrier may be complete.
     pending: bool,
 }
@@ -41,6 +48,15 @@ impl<S: Shadow> BlockState<S> {
         } else {
             self.more += 1;
         }
+    }
+
+    /// What a warp copies.
+    pub(crate) fn copies(&mut self, warp: u32) -> &mut Copies {
+        let warp = warp as usize;
+        if self.copies.len() <= warp {
+            self.copies.resize_with(warp + 1, Copies::default);
+        }
+        &mut self.copies[warp]
     }
 
     /// Lanes of a warp left.
@@ -94,6 +110,9 @@ impl<S: Shadow> Block<S> {
                 printed: String::new(),
                 findings: Vec::new(),
                 more: 0,
+                copies: Vec::new(),
+                tracked: Vec::new(),
+                issued: 0,
                 pending: false,
             },
             warps,
@@ -115,6 +134,9 @@ impl<S: Shadow> Block<S> {
         for at in 0..self.order.len() {
             let number = self.order[at] as usize;
             let warp = &mut self.warps[number];
+            if warp.dozes {
+                warp.rouse(worker.stirs, false);
+            }
             if warp.is_done() || !warp.is_ready() {
                 continue;
             }
@@ -140,6 +162,16 @@ impl<S: Shadow> Block<S> {
             self.end(grid, worker);
         }
         Ok(progress)
+    }
+
+    /// Tells those that wait for a phase that it is not over. Whether anybody does.
+    pub(crate) fn rouse(&mut self, worker: &Worker) -> bool {
+        let mut any = false;
+        for warp in self.warps.iter_mut().filter(|warp| warp.dozes) {
+            warp.rouse(worker.stirs, true);
+            any |= warp.is_ready();
+        }
+        any
     }
 
     fn end(&mut self, grid: &Grid<'_, S>, worker: &mut Worker) {
@@ -195,6 +227,10 @@ impl<S: Shadow> Block<S> {
                         format!("barrier {number}, to which {come} of {expected} threads came")
                     }
                     State::Cluster => "the cluster's barrier".to_owned(),
+                    State::Phase { doze, .. } => format!(
+                        "the mbarrier at {:#x}, whose phase has {} of {} arrivals and {} bytes to come",
+                        doze.address, doze.phase.pending, doze.phase.expected, doze.phase.bytes
+                    ),
                     State::Aligned => "the other lanes of the warp".to_owned(),
                     State::Sync { members, .. } => {
                         format!("the lanes of member mask {members:#010x}")

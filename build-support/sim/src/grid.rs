@@ -148,6 +148,12 @@ impl<'a, S: Shadow> Grid<'a, S> {
         ]
     }
 
+    /// The number in the grid of the first block of a block's cluster.
+    pub(crate) fn first_of(&self, block: [u32; 3]) -> u64 {
+        let cluster = self.launch.cluster.map(|size| size.max(1));
+        self.linear([0, 1, 2].map(|axis| block[axis] - block[axis] % cluster[axis]))
+    }
+
     /// A block's number in the grid.
     fn linear(&self, index: [u32; 3]) -> u64 {
         let [x, y, z] = index.map(u64::from);
@@ -384,6 +390,8 @@ impl<'a, S: Shadow> Grid<'a, S> {
     /// Keeps what a cluster printed and found, and gives its memory back.
     fn report(&self, cluster: &mut Cluster<S>, worker: &mut Worker) {
         worker.shared.append(&mut cluster.shared);
+        let first = cluster.blocks.first().map(|block| block.state.linear);
+        (worker.flights).retain(|flight| Some(flight.cluster) != first);
         for block in cluster.blocks.drain(..) {
             let state = block.state;
             if state.printed.is_empty() && state.findings.is_empty() && state.more == 0 {
@@ -419,9 +427,25 @@ impl<'a, S: Shadow> Grid<'a, S> {
         }
         match left {
             None => Ok(false),
+            Some(_) if !progress && self.rouse(resident, worker) => Ok(true),
             Some(linear) if !progress => Err((linear, self.deadlock(resident))),
             Some(linear) => Ok(!(self.stopped.load(Ordering::Relaxed) && self.is_beaten(linear))),
         }
+    }
+
+    /// Tells threads that wait for a phase of an `mbarrier` that it is not over, so that they can look elsewhere. Whether
+    /// there are any, and it was not told to them so often that nothing else will come of it.
+    fn rouse(&self, resident: &mut [Cluster<S>], worker: &mut Worker) -> bool {
+        const PATIENCE: u32 = 1 << 14;
+        let (count, stirs) = worker.idle;
+        let count = if stirs == worker.stirs { count } else { 0 };
+        worker.idle = (count + 1, worker.stirs);
+        let mut any = false;
+        let blocks = resident.iter_mut().flat_map(|cluster| &mut cluster.blocks);
+        if count < PATIENCE {
+            blocks.for_each(|block| any |= block.rouse(worker));
+        }
+        any
     }
 
     /// Whether a block before that one has had a fault, so that what comes of it does not matter.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::family::{
-    approx, atomic, barrier, bits, call, compare, control, convert, double, float, half, integer,
-    matrix, memory, moves, quad, small, special, stack, video, warp,
+    approx, atomic, barrier, bits, call, compare, control, convert, copy, double, float, half,
+    integer, matrix, mbarrier, memory, moves, quad, small, special, stack, video, warp,
 };
 use crate::register::{Constants, Counts, Dst, Pred, Src};
 
@@ -41,6 +41,8 @@ pub(crate) enum Op {
     Call(call::Op),
     Stack(stack::Op),
     Matrix(matrix::Op),
+    Copy(copy::Op),
+    Mbarrier(mbarrier::Op),
     /// Not known; its text is found by its place.
     Unsupported,
 }

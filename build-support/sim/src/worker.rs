@@ -1,5 +1,6 @@
 //! What a core that runs blocks keeps from one to the next.
 
+use crate::copies::Flight;
 use crate::memory::{Buffer, View};
 use crate::register::{LANES, Registers};
 use crate::warp::Warp;
@@ -25,6 +26,12 @@ pub(crate) struct Worker {
     pub(crate) steps: u64,
     /// Warp instructions executed when the clock was last read.
     pub(crate) now: u64,
+    /// Bytes on their way to shared memory.
+    pub(crate) flights: Vec<Flight>,
+    /// Rises with all that happens to `mbarrier`s.
+    pub(crate) stirs: u64,
+    /// How often nobody could go on but those that were told that a phase is not over, and what had happened then.
+    pub(crate) idle: (u32, u64),
     /// `threadIdx` of each warp of a block, an axis after the other.
     tids: Vec<[[u32; LANES]; 3]>,
 }

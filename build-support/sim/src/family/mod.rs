@@ -8,11 +8,13 @@ pub(crate) mod call;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod convert;
+pub(crate) mod copy;
 pub(crate) mod double;
 pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod matrix;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod quad;
@@ -58,4 +60,6 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
         .or_else(|| video::decode(i, d).map(Op::Video))
         .or_else(|| stack::decode(i, d).map(Op::Stack))
         .or_else(|| matrix::decode(i, d).map(Op::Matrix))
+        .or_else(|| copy::decode(i, d).map(Op::Copy))
+        .or_else(|| mbarrier::decode(i, d).map(Op::Mbarrier))
 }

@@ -18,6 +18,7 @@ pub(crate) mod run;
 pub(crate) mod sync;
 
 use self::local::Local;
+use crate::family::mbarrier::{Doze, FAILED};
 use crate::family::stack::Taken;
 use crate::family::warp::Captured;
 use crate::program::Code;
@@ -56,6 +57,11 @@ pub(crate) enum State {
     },
     /// The barrier of the cluster.
     Cluster,
+    /// The end of a phase of an `mbarrier`; and what had happened to all of them until then.
+    Phase {
+        doze: Doze,
+        stirs: u64,
+    },
     /// All other lanes of the warp.
     Aligned,
     /// Other lanes of the warp, named by the mask.
@@ -88,6 +94,8 @@ pub(crate) struct Warp {
     pub(crate) frames: Vec<Frame>,
     pub(crate) groups: Vec<Group>,
     pub(crate) local: Local,
+    /// Whether some group may wait for a phase.
+    pub(crate) dozes: bool,
     turn: u32,
 }
 
@@ -104,6 +112,7 @@ impl Warp {
         self.index = index;
         self.live = lanes;
         self.turn = 0;
+        self.dozes = false;
         self.groups.clear();
         self.recycle(worker);
         self.local.clear();
@@ -144,6 +153,22 @@ impl Warp {
     /// Whether some group can go on.
     pub(crate) fn is_ready(&self) -> bool {
         (self.groups.iter()).any(|group| matches!(group.state, State::Ready))
+    }
+
+    /// Lets those go on that wait for a phase, if something happened since; or, with `all`, tell them that it
+    /// is not over.
+    pub(crate) fn rouse(&mut self, now: u64, all: bool) {
+        self.dozes = false;
+        for group in &mut self.groups {
+            if let State::Phase { doze, stirs } = group.state {
+                if stirs != now || all {
+                    group.state = State::Ready;
+                    group.released = Some(if all { FAILED } else { doze.phase.number });
+                } else {
+                    self.dozes = true;
+                }
+            }
+        }
     }
 
     /// Takes the group to run, with all that are at its place. `fair` takes the one that has waited longest.

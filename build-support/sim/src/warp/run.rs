@@ -4,8 +4,8 @@ use super::{Group, State, Warp};
 use crate::block::BlockState;
 use crate::context::{Cx, Stop};
 use crate::family::{
-    approx, atomic, barrier, bits, compare, control, convert, double, float, half, integer, matrix,
-    memory, moves, quad, small, special, stack, video, warp,
+    approx, atomic, barrier, bits, compare, control, convert, copy, double, float, half, integer,
+    matrix, mbarrier, memory, moves, quad, small, special, stack, video, warp,
 };
 use crate::fault::Fault;
 use crate::grid::Grid;
@@ -46,6 +46,11 @@ enum Event {
     },
     Sync {
         op: warp::Op,
+        mask: u32,
+    },
+    /// Lanes wait for the end of a phase of an `mbarrier`.
+    Doze {
+        doze: mbarrier::Doze,
         mask: u32,
     },
     /// All lanes of the warp are wanted, and some are elsewhere.
@@ -114,6 +119,16 @@ impl Warp {
                 Event::Exit { mask } => self.exit(group, mask, around)?,
                 Event::Barrier { op, mask } => self.barrier(group, op, mask, around)?,
                 Event::Sync { op, mask } => self.sync(group, op, mask, around)?,
+                Event::Doze { doze, mask } => {
+                    let rest = group.mask & !mask;
+                    if rest != 0 {
+                        self.groups.push(group.part(rest, group.pc + 1));
+                    }
+                    let stirs = around.worker.stirs;
+                    let state = State::Phase { doze, stirs };
+                    self.groups.push(group.part(mask, group.pc).waiting(state));
+                    self.dozes = true;
+                }
                 Event::Align { mask } => self.align(group, mask, around)?,
             }
             if slice == 0 {
@@ -225,8 +240,16 @@ fn execute<S: Shadow>(
                     branch_index(group, index, targets, mask, cx, groups);
                     return Ok(Event::Regroup);
                 }
-                control::Op::Return => return Ok(Event::Return { mask }),
-                control::Op::Exit => return Ok(Event::Exit { mask }),
+                control::Op::Return => {
+                    if group.frame == 0 {
+                        copy::leave(cx)?;
+                    }
+                    return Ok(Event::Return { mask });
+                }
+                control::Op::Exit => {
+                    copy::leave(cx)?;
+                    return Ok(Event::Exit { mask });
+                }
                 control::Op::Trap => {
                     let lane = mask.trailing_zeros() as usize;
                     return Err(Box::new(Fault::Trap(cx.site(lane))));
@@ -253,6 +276,15 @@ fn execute<S: Shadow>(
                     return Ok(Event::Sync { op: *op, mask });
                 }
             }
+            Op::Copy(op) => copy::execute(op, cx)?,
+            Op::Mbarrier(op) => match mbarrier::execute(op, group.released.take(), cx)? {
+                mbarrier::Outcome::Next => {}
+                mbarrier::Outcome::Doze(doze) => return Ok(Event::Doze { doze, mask }),
+                mbarrier::Outcome::Yield => {
+                    group.pc += 1;
+                    return Ok(Event::Yield);
+                }
+            },
             Op::Matrix(op) => {
                 if mask != ALL {
                     return Ok(Event::Align { mask });

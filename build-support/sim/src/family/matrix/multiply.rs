@@ -73,7 +73,7 @@ impl Named {
     }
 
     /// Bits of an element of a factor in a register; 64 for `f64`.
-    const fn bits(self) -> u32 {
+    pub(super) const fn bits(self) -> u32 {
         match self {
             Self::Factor(Factor::Tf32) | Self::F32 | Self::S32 => 32,
             Self::Factor(_) => 16,

@@ -26,16 +26,16 @@ pub(crate) struct BlockState<S: Shadow> {
     pub(crate) live: Vec<u32>,
     /// The lanes of each warp that have come to the cluster's barrier.
     pub(crate) cluster: Vec<u32>,
-    pub(crate) shadow: S::Block,
-    pub(crate) printed: String,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) more: u64,
     /// What the first warps copy; see [`copies`](Self::copies).
     pub(crate) copies: Vec<Copies>,
     /// Which `mbarrier`s track `cp.async`s.
     pub(crate) tracked: Vec<Tracked>,
     /// `cp.async`s that were issued.
     pub(crate) issued: u64,
+    pub(crate) shadow: S::Block,
+    pub(crate) printed: String,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) more: u64,
     /// Whether some barrier may be complete.
     pending: bool,
 }
@@ -105,14 +105,14 @@ impl<S: Shadow> Block<S> {
                 rank,
                 barriers: vec![Barrier::default(); BARRIERS],
                 cluster: vec![0; count],
+                copies: Vec::new(),
+                tracked: Vec::new(),
+                issued: 0,
                 live,
                 shadow,
                 printed: String::new(),
                 findings: Vec::new(),
                 more: 0,
-                copies: Vec::new(),
-                tracked: Vec::new(),
-                issued: 0,
                 pending: false,
             },
             warps,

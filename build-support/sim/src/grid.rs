@@ -117,6 +117,12 @@ impl<'a, S: Shadow> Grid<'a, S> {
         self.options.multiprocessors.max(1)
     }
 
+    /// The number in the grid of the first block of a block's cluster.
+    pub(crate) fn first_of(&self, block: [u32; 3]) -> u64 {
+        let cluster = self.launch.cluster.map(|size| size.max(1));
+        self.linear([0, 1, 2].map(|axis| block[axis] - block[axis] % cluster[axis]))
+    }
+
     /// Nanoseconds since the epoch, what `%globaltimer` counts.
     pub(crate) fn nanoseconds(&self) -> u64 {
         let epoch = SystemTime::UNIX_EPOCH.elapsed();
@@ -146,12 +152,6 @@ impl<'a, S: Shadow> Grid<'a, S> {
             (linear / x % y) as u32,
             (linear / x / y) as u32,
         ]
-    }
-
-    /// The number in the grid of the first block of a block's cluster.
-    pub(crate) fn first_of(&self, block: [u32; 3]) -> u64 {
-        let cluster = self.launch.cluster.map(|size| size.max(1));
-        self.linear([0, 1, 2].map(|axis| block[axis] - block[axis] % cluster[axis]))
     }
 
     /// A block's number in the grid.

@@ -16,6 +16,9 @@ pub mod gate {
     pub const BEST: usize = 0;
     /// `u64`: device address of the launch's record.
     pub const RECORD: usize = 8;
+    /// `u32`: of launches that do nothing after a failure ([`SKIP`](super::SKIP)), how many did nothing so far;
+    /// with [`PRIOR`](super::PRIOR) where the failure was not one of theirs.
+    pub const SKIPPED: usize = 16;
     /// [`COUNTERS`] `u64`, [`COUNTER_STRIDE`] bytes apart: how many threads failed, by the low bits of
     /// `blockIdx.x`. Their sum counts. One address takes one atomic operation a cycle; several, in several
     /// slices of the L2 cache, take as many.
@@ -25,7 +28,11 @@ pub mod gate {
     /// Bytes from one counter to the next: a cache line.
     pub const COUNTER_STRIDE: usize = 128;
 
+    /// Two gates of launches that take turns differ in this bit of their addresses.
+    pub const PAIR: usize = 8192;
+
     const _: () = assert!(COUNTERS.is_power_of_two());
+    const _: () = assert!(PAIR.is_power_of_two() && SIZE <= PAIR);
 
     /// How many threads failed, from the bytes of a gate from [`COUNTS`] on.
     #[must_use]
@@ -44,6 +51,8 @@ pub mod payload {
 
     /// Bytes of a record; a multiple of its alignment.
     pub const SIZE: usize = 320;
+    /// `u32`: where several launches share a record, which of them it is of. Kernels with checks leave it 0.
+    pub const LAUNCH: usize = 0;
     /// `u32`: 0 before any thread failed, and not 0 after.
     pub const STATE: usize = BLOCK;
     /// `u64`: the failing thread's key, tagged with the index of its site in the image's site table.
@@ -64,6 +73,13 @@ pub mod payload {
 
 /// How many values a check can capture.
 pub const MAX_VALUES: usize = 8;
+
+/// Added to the gate's address in the hidden argument: the launch does nothing if the one before it failed or did
+/// nothing. Such launches take two gates in turn ([`gate::PAIR`]); each looks at the other one, of the launch before.
+pub const SKIP: u64 = 1;
+
+/// In [`gate::SKIPPED`]: there was a failure elsewhere, which the launches were told to come after.
+pub const PRIOR: u32 = 1 << 31;
 
 /// Threads in the largest block (CUDA programming guide, compute capabilities).
 pub const BLOCK_THREADS: u64 = 1024;

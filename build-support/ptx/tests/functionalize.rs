@@ -153,10 +153,12 @@ fn a_site_that_stops_is_one_straight_line() {
     let entry = module.entry("k").unwrap();
     let statements = &entry.body.as_ref().unwrap().statements;
     let mut reports = 0;
-    for statement in statements {
-        let StatementKind::Block(report) = &statement.kind else {
-            continue;
-        };
+    let blocks = statements.iter().filter_map(|it| match &it.kind {
+        StatementKind::Block(block) => Some(block),
+        _ => None,
+    });
+    // The first is what a kernel does before anything else.
+    for report in blocks.skip(1) {
         reports += 1;
         assert!(!report.iter().any(|inner| matches!(
             inner.kind,
@@ -171,6 +173,28 @@ fn a_site_that_stops_is_one_straight_line() {
         assert_eq!(&*instructions.last().unwrap().opcode, "exit");
     }
     assert_eq!(reports, 2);
+}
+
+#[test]
+fn kernels_with_checks_can_do_nothing() {
+    let text = done(corpus::CHECKS).text;
+    let module = Module::parse(text.clone()).unwrap();
+    for function in module.functions() {
+        let Some(body) = &function.body else {
+            continue;
+        };
+        let hidden = function.params.last().map(|param| &*param.name);
+        let is_checked = hidden.is_some_and(|name| name.ends_with("_gpuk"));
+        let first = body.statements.first().map(|it| &it.kind);
+        let leaves = matches!(first, Some(StatementKind::Block(block))
+            if block.last().and_then(|it| it.instruction()).is_some_and(|it| &*it.opcode == "exit"));
+        assert_eq!(
+            leaves,
+            is_checked && function.is_entry(),
+            "{}",
+            function.name
+        );
+    }
 }
 
 #[test]

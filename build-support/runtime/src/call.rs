@@ -11,9 +11,10 @@ use cudarc::driver::sys::{
     self, CUctx_st, CUdevice_attribute, CUdeviceptr, CUevent, CUevent_flags, CUjit_option,
     CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus,
 };
-use cudarc::driver::{CudaContext, CudaStream, result};
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, result};
 
 use crate::driver::DriverError;
+use crate::launch::Launch;
 use crate::library;
 use crate::version::DriverVersion;
 
@@ -182,6 +183,13 @@ impl Event {
         }
     }
 
+    /// Has what is given to the stream from now on wait for the event. The stream's context is current.
+    pub(crate) fn wait_on(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: both exist.
+        Ok(unsafe { result::stream::wait_event(stream.cu_stream(), self.0, flags) }?)
+    }
+
     pub(crate) fn synchronize(&self) -> Result<(), DriverError> {
         // SAFETY: the event exists.
         Ok(unsafe { result::event::synchronize(self.0) }?)
@@ -316,6 +324,51 @@ impl Drop for MappedMemory {
         // SAFETY: it is ours and used no more.
         let _ = unsafe { result::free_host(self.host.as_ptr().cast()) };
     }
+}
+
+/// Launches a kernel. The driver copies the arguments before it returns.
+///
+/// # Safety
+///
+/// The arguments point to values of the kernel's parameters, in its order.
+pub(crate) unsafe fn launch(
+    function: &CudaFunction,
+    stream: &CudaStream,
+    launch: &Launch,
+    arguments: &mut [*mut c_void],
+) -> Result<(), DriverError> {
+    let Launch {
+        grid,
+        block,
+        shared,
+        cooperative,
+    } = *launch;
+    let function = function.cu_function();
+    let stream = stream.cu_stream();
+    let arguments = arguments.as_mut_ptr();
+    // SAFETY: function and stream exist; the rest is the caller's.
+    DriverError::check(unsafe {
+        if cooperative {
+            sys::cuLaunchCooperativeKernel(
+                function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, stream,
+                arguments,
+            )
+        } else {
+            sys::cuLaunchKernel(
+                function,
+                grid[0],
+                grid[1],
+                grid[2],
+                block[0],
+                block[1],
+                block[2],
+                shared,
+                stream,
+                arguments,
+                ptr::null_mut(),
+            )
+        }
+    })
 }
 
 /// What the driver's compiler says about PTX that did not load. The context is current.

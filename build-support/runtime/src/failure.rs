@@ -9,6 +9,7 @@ use cudarc::driver::CudaContext;
 use crate::call;
 use crate::driver::DriverError;
 use crate::kernel::KernelInfo;
+use crate::launched::Found;
 use crate::site::{Site, SiteKind};
 use crate::slot::Record;
 use crate::value::Value;
@@ -49,6 +50,8 @@ pub struct Failure {
     pub failed_threads: u64,
     /// The call that launched the kernel.
     pub launched_at: &'static Location<'static>,
+    /// Which launch of its scope it was, counted from 0; `None` outside of scopes.
+    pub launch: Option<u32>,
     /// The device's number.
     pub device: usize,
     /// The device's name.
@@ -109,6 +112,8 @@ pub(crate) struct Origin {
     pub(crate) info: &'static KernelInfo,
     pub(crate) sites: &'static [Site],
     pub(crate) launched_at: &'static Location<'static>,
+    /// Its number in the scope.
+    pub(crate) launch: Option<u32>,
 }
 
 /// Where a launch ran.
@@ -130,8 +135,27 @@ impl Place {
 }
 
 impl FailedCheck {
+    /// What a slot says; `any` is one of the launches that have it.
+    pub(crate) fn found(
+        found: &Found,
+        any: &Origin,
+        place: Place,
+        fault: Option<DriverError>,
+    ) -> Self {
+        match &found.origin {
+            Some(origin) => Self::new(origin, place, &found.record, found.count, fault),
+            None => {
+                let message = format!(
+                    "a check failed, but the record names launch {} of the scope, which was none",
+                    found.record.launch
+                );
+                Self::without_check(any, place, message, fault)
+            }
+        }
+    }
+
     /// A check that failed `failed_threads` times.
-    pub(crate) fn new(
+    fn new(
         origin: &Origin,
         place: Place,
         record: &Record,
@@ -198,6 +222,7 @@ impl Failure {
             values: Vec::new(),
             failed_threads: 0,
             launched_at: origin.launched_at,
+            launch: origin.launch,
             device: place.device,
             device_name: place.device_name,
             stream: place.stream,
@@ -265,12 +290,17 @@ impl fmt::Display for FailedCheck {
         }
         let Failure {
             launched_at,
+            launch,
             device,
             device_name,
             stream,
             ..
         } = &**self;
-        write!(f, "\n   = launched at {launched_at}, on device {device}")?;
+        write!(f, "\n   = launched at {launched_at}")?;
+        if let Some(launch) = launch {
+            write!(f, ", launch {launch} of its scope")?;
+        }
+        write!(f, ", on device {device}")?;
         if !device_name.is_empty() {
             write!(f, " ({device_name})")?;
         }
@@ -334,6 +364,7 @@ mod tests {
         values[..2].copy_from_slice(&[-3_i64 as u64, 4]);
         let record = Record {
             site,
+            launch: 0,
             block: [937, 0, 1],
             thread: [29, 3, 0],
             values,
@@ -351,6 +382,7 @@ mod tests {
             info: &INFO,
             sites: &SITES,
             launched_at: LOCATION,
+            launch: None,
         }
     }
 

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::sys::{self, CUfunction_attribute};
+use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DeviceRepr};
 
 use crate::argument::Argument;
@@ -18,11 +18,15 @@ use crate::call;
 use crate::driver::DriverError;
 use crate::error::LaunchError;
 use crate::failure::Origin;
+use crate::flight::{Flight, Parts};
 use crate::kernel::KernelInfo;
 use crate::launch::Launch;
+use crate::launched::{By, Launched};
 use crate::limits::Limits;
+use crate::on::Target;
 use crate::payload::ErrorPayload;
 use crate::pool::Pool;
+use crate::scope::{Scope, Turn};
 use crate::site::Site;
 
 /// A kernel in a context.
@@ -92,7 +96,7 @@ impl Function {
         &self.function
     }
 
-    /// Launches the kernel.
+    /// Launches the kernel. In a scope, the scope has its outcome, and the payload says nothing.
     ///
     /// # Errors
     ///
@@ -106,18 +110,24 @@ impl Function {
     #[track_caller]
     pub unsafe fn launch<const N: usize>(
         &self,
-        stream: &Arc<CudaStream>,
+        target: Target<'_>,
         launch: Launch,
         arguments: [Pass<'_>; N],
     ) -> Result<ErrorPayload, LaunchError> {
+        let Target { stream, scope } = target;
+        let mut turn = scope.map(Scope::turn);
         let origin = Origin {
             info: self.info,
             sites: self.sites,
             launched_at: Location::caller(),
+            launch: turn.as_ref().map(Turn::number),
         };
         self.limits.allow(self.info, &launch)?;
         self.accept(stream, &arguments)?;
         if launch.is_empty() {
+            if let Some(turn) = turn {
+                turn.launched(None);
+            }
             return Ok(ErrorPayload::passed());
         }
         let driver = |error| LaunchError::Driver {
@@ -131,64 +141,40 @@ impl Function {
             self.raise_shared().map_err(driver)?;
         }
         let captured = self.pool.is_some() && call::is_capturing(stream);
-        let slot = match &self.pool {
-            Some(pool) => Some((pool, pool.take().map_err(driver)?)),
-            None => None,
+        let mut slot = None;
+        let gate = match (&self.pool, &mut turn) {
+            (None, _) => 0,
+            (Some(pool), Some(turn)) => turn.gate(pool, captured).map_err(driver)?,
+            (Some(pool), None) => slot.insert(pool.take().map_err(driver)?).gate(),
         };
-        let gate = slot.as_ref().map_or(&0, |(_, slot)| slot.gate());
         let mut pointers: [*mut c_void; N] = array::from_fn(|index| match arguments[index].0 {
             Passed::Buffer(_, argument) => ptr::from_ref(&argument.address).cast_mut().cast(),
             Passed::Value { value, .. } => value.cast_mut(),
-            Passed::Hidden => ptr::from_ref(gate).cast_mut().cast(),
+            Passed::Hidden => ptr::from_ref(&gate).cast_mut().cast(),
         });
-        let Launch {
-            grid,
-            block,
-            shared,
-            cooperative,
-        } = launch;
-        let function = self.function.cu_function();
-        let stream_handle = stream.cu_stream();
-        let pointers = pointers.as_mut_ptr();
         // SAFETY: function and stream exist, in the same context; `accept` has compared number and sizes of the
-        // arguments, the rest is the caller's promise. The driver copies them before it returns.
-        let result = unsafe {
-            if cooperative {
-                sys::cuLaunchCooperativeKernel(
-                    function,
-                    grid[0],
-                    grid[1],
-                    grid[2],
-                    block[0],
-                    block[1],
-                    block[2],
-                    shared,
-                    stream_handle,
-                    pointers,
-                )
-            } else {
-                sys::cuLaunchKernel(
-                    function,
-                    grid[0],
-                    grid[1],
-                    grid[2],
-                    block[0],
-                    block[1],
-                    block[2],
-                    shared,
-                    stream_handle,
-                    pointers,
-                    ptr::null_mut(),
-                )
-            }
-        };
-        if let Err(error) = DriverError::check(result) {
-            if let Some((pool, slot)) = slot {
+        // arguments, the rest is the caller's promise.
+        let result = unsafe { call::launch(&self.function, stream, &launch, &mut pointers) };
+        if let Err(error) = result {
+            if let (Some(pool), Some(slot)) = (&self.pool, slot) {
                 pool.give(slot);
             }
             return Err(driver(error));
         }
-        Ok(ErrorPayload::new(stream, origin, slot, captured))
+        if let Some(turn) = turn {
+            turn.launched(Some((origin, self.pool.is_some())));
+            return Ok(ErrorPayload::passed());
+        }
+        let parts = match slot {
+            Some(slot) => Parts::One(Launched {
+                slot,
+                by: By::Launch(origin),
+            }),
+            None => Parts::Nothing,
+        };
+        let pool = self.pool.clone();
+        let flight = Flight::new(stream, Some(origin), pool, parts, captured);
+        Ok(ErrorPayload::new(flight))
     }
 
     /// Compares the arguments with the kernel's parameters, and where they live with where it runs.

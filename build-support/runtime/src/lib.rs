@@ -33,16 +33,22 @@ mod choice;
 mod driver;
 mod error;
 mod failure;
+mod flight;
 mod function;
+mod graph;
 mod image;
 mod kernel;
 mod launch;
+mod launched;
 mod library;
 mod limits;
 mod load;
 mod module;
+mod on;
 mod payload;
 mod pool;
+mod relay;
+mod scope;
 mod site;
 mod slot;
 mod unread;
@@ -66,13 +72,16 @@ pub use driver::{DeviceError, DriverError, NoDriver, device, probe};
 pub use error::{LaunchError, ThreadLimit};
 pub use failure::{Category, FailedCheck, Failure};
 pub use function::{Function, Pass};
+pub use graph::{CaptureError, Graph, capture};
 pub use image::Image;
 pub use kernel::{KernelInfo, ParamInfo};
 pub use launch::Launch;
 pub use load::{Count, LoadError, Refusal};
 pub use module::Module;
+pub use on::{On, Target};
 pub use payload::ErrorPayload;
 pub use pool::settle;
+pub use scope::{Scope, check_error, checkify};
 pub use site::{Site, SiteKind};
 pub use unread::{clear_unread_hook, set_unread_hook};
 pub use value::Value;
@@ -95,7 +104,7 @@ macro_rules! include_kernels {
 }
 
 /// The version of what generated code expects here.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// Compiles in generated code of this version only.
 #[doc(hidden)]

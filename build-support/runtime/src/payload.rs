@@ -1,39 +1,39 @@
 //! What a launch returns: whether its checks passed, to be known when asked.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use cudarc::driver::CudaStream;
+use crate::call::Event;
+use crate::failure::FailedCheck;
+use crate::flight::Flight;
+use crate::unread;
 
-use crate::call::{self, Current, Event};
-use crate::driver::DriverError;
-use crate::failure::{FailedCheck, Origin, Place};
-use crate::pool::{End, Launched, Pool};
-use crate::slot::Slot;
-
-/// Whether the checks of a launch passed.
+/// Whether the checks of a launch passed, or of the launches of a [scope](crate::checkify).
 ///
 /// Making one costs nothing and waits for nothing. Asking it waits for the launch's stream, once; then the
 /// answer stays. Dropped unasked, it waits for nothing either, and a failure is reported later
 /// ([`set_unread_hook`](crate::set_unread_hook)).
 ///
 /// A launch that is captured into a graph answers for the graph's launches, on the stream it was captured on: each
-/// question waits for that stream and tells of the failures since the one before.
+/// question waits for that stream and tells of the failures since the one before. [`capture`](crate::capture) gives
+/// each of the graph's launches a payload of its own.
 #[must_use = "a check may have failed: ask with `check()`, or drop it to have failures reported on stderr"]
 pub struct ErrorPayload {
-    launch: Option<InFlight>,
+    source: Source,
     outcome: Mutex<Outcome>,
+    /// Whether somebody asked, and was answered.
+    is_told: AtomicBool,
 }
 
-/// A launch that may be running.
-struct InFlight {
-    stream: Arc<CudaStream>,
-    origin: Origin,
-    /// `None` if the kernel has no checks.
-    slot: Option<(Arc<Pool>, Slot)>,
-    /// Recorded right after the launch if the stream cannot tell when it is over.
-    done: Option<Event>,
-    captured: bool,
+/// Whose outcome it is.
+enum Source {
+    /// Nothing was launched.
+    Nothing,
+    /// Launches that may be running.
+    Flight(Flight),
+    /// Several, the first that failed being the outcome.
+    Joined(Vec<ErrorPayload>),
 }
 
 #[derive(Debug)]
@@ -46,33 +46,39 @@ enum Outcome {
 impl ErrorPayload {
     /// Of a launch that there was no need for.
     pub(crate) const fn passed() -> Self {
+        Self::of(Source::Nothing, Outcome::Passed)
+    }
+
+    const fn of(source: Source, outcome: Outcome) -> Self {
         Self {
-            launch: None,
-            outcome: Mutex::new(Outcome::Passed),
+            source,
+            outcome: Mutex::new(outcome),
+            is_told: AtomicBool::new(false),
         }
     }
 
-    /// Of a launch that was given to the driver just now.
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        origin: Origin,
-        slot: Option<(&Arc<Pool>, Slot)>,
-        captured: bool,
-    ) -> Self {
-        let needs_event = !captured && call::is_per_thread(stream);
-        Self {
-            launch: Some(InFlight {
-                stream: Arc::clone(stream),
-                origin,
-                slot: slot.map(|(pool, slot)| (Arc::clone(pool), slot)),
-                done: needs_event.then(|| Event::record(stream).ok()).flatten(),
-                captured,
-            }),
-            outcome: Mutex::new(Outcome::Open),
-        }
+    /// Of launches that were given to the driver just now.
+    pub(crate) const fn new(flight: Flight) -> Self {
+        Self::of(Source::Flight(flight), Outcome::Open)
     }
 
-    /// Waits for the launch; the first failed check is the error.
+    /// One for several, of any streams and devices: the first that failed, in the order given, is its failure.
+    ///
+    /// Asking it waits for all of them.
+    ///
+    /// ```
+    /// # use gpuk::ErrorPayload;
+    /// let none = ErrorPayload::join([]);
+    /// assert_eq!(none.check(), Ok(()));
+    /// ```
+    pub fn join(payloads: impl IntoIterator<Item = Self>) -> Self {
+        Self::of(
+            Source::Joined(payloads.into_iter().collect()),
+            Outcome::Open,
+        )
+    }
+
+    /// Waits for the launches; the first failed check is the error.
     ///
     /// # Errors
     ///
@@ -81,26 +87,45 @@ impl ErrorPayload {
         self.get().map_or(Ok(()), Err)
     }
 
-    /// Waits for the launch; the first failed check, if one failed.
+    /// Waits for the launches; the first failed check, if one failed.
     #[must_use]
     pub fn get(&self) -> Option<FailedCheck> {
-        self.ask(true).flatten()
+        self.tell(true).flatten()
     }
 
-    /// Waits for the launch; whether a check failed.
+    /// Waits for the launches; whether a check failed.
     #[must_use]
     pub fn is_failed(&self) -> bool {
         self.get().is_some()
     }
 
-    /// As [`check`](Self::check), without waiting: `None` while the stream has work.
+    /// As [`check`](Self::check), without waiting: `None` while a stream has work.
     #[must_use]
     pub fn try_check(&self) -> Option<Result<(), FailedCheck>> {
-        Some(self.ask(false)?.map_or(Ok(()), Err))
+        Some(self.tell(false)?.map_or(Ok(()), Err))
     }
 
-    /// `None` if the answer is not there yet.
-    fn ask(&self, wait: bool) -> Option<Option<FailedCheck>> {
+    /// Answers whoever holds the payload.
+    fn tell(&self, wait: bool) -> Option<Option<FailedCheck>> {
+        let answer = self.ask(wait)?;
+        if answer.is_some() {
+            self.mark_told();
+        }
+        Some(answer)
+    }
+
+    /// Takes note that its failure, and those of what it is of, are not to be reported.
+    pub(crate) fn mark_told(&self) {
+        self.is_told.store(true, Ordering::Relaxed);
+        match &self.source {
+            Source::Nothing => {}
+            Source::Flight(flight) => flight.mark_told(),
+            Source::Joined(payloads) => payloads.iter().for_each(Self::mark_told),
+        }
+    }
+
+    /// What it says, to the run time alone: nobody is told of a failure by that. `None` if the answer is not there yet.
+    pub(crate) fn ask(&self, wait: bool) -> Option<Option<FailedCheck>> {
         let mut outcome = match self.outcome.try_lock() {
             Ok(outcome) => outcome,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -115,13 +140,18 @@ impl ErrorPayload {
             Outcome::Passed => return Some(None),
             Outcome::Failed(failed) => return Some(Some(failed.clone())),
         }
-        let Some(launch) = &self.launch else {
-            return Some(None);
-        };
-        let (failed, stays) = match launch.is_over(wait) {
-            Ok(false) => return None,
-            Ok(true) => (launch.read(), !launch.captured),
-            Err(error) => (Some(launch.fault(error)), !error.is_capture()),
+        let (failed, stays) = match &self.source {
+            Source::Nothing => (None, true),
+            Source::Flight(flight) => match flight.is_over(wait) {
+                Ok(false) => return None,
+                Ok(true) => (flight.read(), !flight.captured),
+                Err(error) => (flight.fault(error), !error.is_capture()),
+            },
+            Source::Joined(payloads) => {
+                // All, for what one of them says may rest on others being over.
+                let answers: Option<Vec<_>> = payloads.iter().map(|it| it.ask(wait)).collect();
+                (answers?.into_iter().flatten().next(), self.is_final())
+            }
         };
         if stays {
             *outcome = match &failed {
@@ -131,57 +161,46 @@ impl ErrorPayload {
         }
         Some(failed)
     }
+
+    /// Whether an answer stays; not while a stream is being captured, nor if a graph can be launched again.
+    fn is_final(&self) -> bool {
+        match &self.source {
+            Source::Nothing => true,
+            Source::Flight(flight) => !flight.captured && !matches!(&*self.lock(), Outcome::Open),
+            Source::Joined(payloads) => payloads.iter().all(Self::is_final),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Every flight in it that is not known to be over.
+    pub(crate) fn open<'a>(&'a self, flights: &mut Vec<&'a Flight>) {
+        if !matches!(&*self.lock(), Outcome::Open) {
+            return;
+        }
+        match &self.source {
+            Source::Nothing => {}
+            Source::Flight(flight) => flight.open(flights),
+            Source::Joined(payloads) => payloads.iter().for_each(|it| it.open(flights)),
+        }
+    }
+
+    /// Has it taken for over only when this event is.
+    pub(crate) fn end_with(&mut self, done: &Arc<Event>) {
+        match &mut self.source {
+            Source::Nothing => {}
+            Source::Flight(flight) => flight.end_with(done),
+            Source::Joined(payloads) => payloads.iter_mut().for_each(|it| it.end_with(done)),
+        }
+    }
 }
 
-impl InFlight {
-    fn is_over(&self, wait: bool) -> Result<bool, DriverError> {
-        let _current = Current::enter(self.stream.context())?;
-        match (&self.done, wait) {
-            (Some(done), true) => done.synchronize()?,
-            (Some(done), false) => return done.is_done(),
-            (None, _) if call::is_capturing(&self.stream) => return Err(DriverError::capturing()),
-            (None, false) => return call::is_idle(&self.stream),
-            (None, true) if call::is_per_thread(&self.stream) => call::synchronize_context()?,
-            (None, true) => call::synchronize(&self.stream)?,
-        }
-        Ok(true)
-    }
-
-    fn launched(&self) -> Option<(&Arc<Pool>, Launched)> {
-        let (pool, slot) = self.slot.as_ref()?;
-        let launched = Launched {
-            slot: *slot,
-            origin: self.origin,
-        };
-        Some((pool, launched))
-    }
-
-    /// The launch is over.
-    fn read(&self) -> Option<FailedCheck> {
-        let (pool, launched) = self.launched()?;
-        let stream = call::stream_id(&self.stream);
-        if self.captured {
-            pool.read(&launched, stream)
-        } else {
-            pool.read_and_take_back(&launched, stream)
-        }
-    }
-
-    /// The launch cannot be waited for. A check that failed before is in host memory all the same.
-    fn fault(&self, error: DriverError) -> FailedCheck {
-        // To ask a stream for its id while it is being captured spoils the capture.
-        let stream = match error.is_capture() {
-            true => 0,
-            false => call::stream_id(&self.stream),
-        };
-        let place = Place::new(self.stream.context(), stream);
-        let record = self.slot.as_ref().and_then(|(_, slot)| slot.read());
-        match record {
-            Some(record) if !error.is_capture() => {
-                FailedCheck::new(&self.origin, place, &record, 0, Some(error))
-            }
-            _ => FailedCheck::fault(&self.origin, place, error),
-        }
+impl FromIterator<ErrorPayload> for ErrorPayload {
+    /// As [`join`](Self::join).
+    fn from_iter<I: IntoIterator<Item = Self>>(payloads: I) -> Self {
+        Self::join(payloads)
     }
 }
 
@@ -191,19 +210,14 @@ impl Drop for ErrorPayload {
             .outcome
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        if !matches!(outcome, Outcome::Open) {
-            return;
-        }
-        let Some(launch) = &mut self.launch else {
-            return;
-        };
-        let end = match (launch.captured, launch.done.take()) {
-            (true, _) => End::Never,
-            (false, Some(done)) => End::Event(done),
-            (false, None) => End::Stream,
-        };
-        if let Some((pool, launched)) = launch.launched() {
-            pool.retire(launched, &launch.stream, end);
+        match (outcome, &mut self.source) {
+            (Outcome::Open, Source::Flight(flight)) => flight.retire(),
+            (Outcome::Failed(failed), Source::Flight(flight)) if !*self.is_told.get_mut() => {
+                flight.mark_told();
+                unread::report(failed);
+            }
+            // The others see to themselves.
+            _ => {}
         }
     }
 }
@@ -211,9 +225,17 @@ impl Drop for ErrorPayload {
 impl fmt::Debug for ErrorPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("ErrorPayload");
-        if let Some(launch) = &self.launch {
-            debug.field("kernel", &launch.origin.info.name);
-            debug.field("launched_at", &launch.origin.launched_at);
+        match &self.source {
+            Source::Nothing => {}
+            Source::Flight(flight) => {
+                if let Some(origin) = &flight.origin {
+                    debug.field("kernel", &origin.info.name);
+                    debug.field("launched_at", &origin.launched_at);
+                }
+            }
+            Source::Joined(payloads) => {
+                debug.field("joined", payloads);
+            }
         }
         debug.field("outcome", &self.outcome);
         debug.finish()

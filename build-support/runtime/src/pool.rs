@@ -8,13 +8,15 @@
 //! have gone, and the context after it.
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::call::{self, CopyStream, Current, Event, Relaxed};
 use crate::driver::DriverError;
-use crate::failure::{FailedCheck, Origin, Place};
+use crate::failure::{FailedCheck, Place};
+use crate::launched::{By, Launched};
+use crate::relay::Relay;
 use crate::slot::{Chunk, Slot};
 use crate::unread;
 
@@ -30,12 +32,15 @@ pub(crate) struct Pool {
     slots: Mutex<Slots>,
     /// Locked after `slots`, or alone.
     copies: Mutex<CopyStream>,
+    relay: OnceLock<Relay>,
     context: Arc<CudaContext>,
 }
 
 #[derive(Debug, Default)]
 struct Slots {
     free: Vec<Slot>,
+    /// For launches that take turns.
+    pairs: Vec<[Slot; 2]>,
     retired: Vec<Retired>,
     batches: Vec<Batch>,
     /// Events of batches that are done.
@@ -43,13 +48,6 @@ struct Slots {
     /// Those that never come back: a graph may be launched at any time, and of a lost context nothing is known.
     kept: Vec<(Launched, Of)>,
     chunks: Vec<Chunk>,
-}
-
-/// A slot and the launch that has it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Launched {
-    pub(crate) slot: Slot,
-    pub(crate) origin: Origin,
 }
 
 /// Slots whose payloads were dropped, not yet behind an event.
@@ -63,7 +61,7 @@ struct Retired {
 /// Slots of launches that are over when the event is done.
 #[derive(Debug)]
 struct Batch {
-    done: Event,
+    done: Arc<Event>,
     stream: u64,
     launches: Vec<Launched>,
 }
@@ -83,10 +81,28 @@ enum Of {
 pub(crate) enum End {
     /// By its place in the stream.
     Stream,
-    /// By an event recorded right after it.
-    Event(Event),
+    /// By an event recorded behind it.
+    Event(Arc<Event>),
     /// Not at all: it is part of a graph.
     Never,
+}
+
+/// The number of a stream, asked for only where there is something to say.
+pub(crate) trait Number {
+    fn number(self) -> u64;
+}
+
+impl Number for u64 {
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+/// The stream's context is current.
+impl Number for &CudaStream {
+    fn number(self) -> u64 {
+        call::stream_id(self)
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -115,6 +131,7 @@ impl Pool {
         let pool = Arc::new(Self {
             slots: Mutex::default(),
             copies: Mutex::new(CopyStream::new()?),
+            relay: OnceLock::new(),
             context: Arc::clone(context),
         });
         let slot = pool.grow(&mut lock(&pool.slots))?;
@@ -154,6 +171,35 @@ impl Pool {
         lock(&self.slots).free.push(slot);
     }
 
+    /// Two slots for launches that take turns. The context is current.
+    pub(crate) fn take_pair(&self) -> Result<[Slot; 2], DriverError> {
+        let mut slots = lock(&self.slots);
+        if let Some(pair) = slots.pairs.pop() {
+            return Ok(pair);
+        }
+        let _relaxed = Relaxed::enter();
+        let (chunk, pairs) = Chunk::pairs(&lock(&self.copies))?;
+        slots.chunks.push(chunk);
+        slots.pairs.extend(pairs);
+        slots.pairs.pop().ok_or_else(DriverError::out_of_memory)
+    }
+
+    /// Takes back all slots of launches that are over, and as new.
+    pub(crate) fn give_back(&self, launched: &Launched) {
+        lock(&self.slots).give_back(launched);
+    }
+
+    /// The kernels that carry outcomes from slot to slot. The context is current.
+    pub(crate) fn relay(&self) -> Result<&Relay, DriverError> {
+        if let Some(relay) = self.relay.get() {
+            return Ok(relay);
+        }
+        let _relaxed = Relaxed::enter();
+        let relay = Relay::load(&self.context)?;
+        // Another thread may have been faster; then this one goes.
+        Ok(self.relay.get_or_init(|| relay))
+    }
+
     /// Takes back the slot of a launch that may be running, and whose outcome nobody asked for.
     pub(crate) fn retire(&self, launched: Launched, stream: &Arc<CudaStream>, end: End) {
         let mut slots = lock(&self.slots);
@@ -190,8 +236,8 @@ impl Pool {
         call::stream_id(stream)
     }
 
-    /// What a launch that is over says. Its slot becomes as new. The context is current.
-    pub(crate) fn read(&self, launched: &Launched, stream: u64) -> Option<FailedCheck> {
+    /// What launches that are over say. Their slots become as new. The context is current.
+    pub(crate) fn read(&self, launched: &Launched, stream: impl Number) -> Option<FailedCheck> {
         self.read_slot(launched, stream).0
     }
 
@@ -199,28 +245,33 @@ impl Pool {
     pub(crate) fn read_and_take_back(
         &self,
         launched: &Launched,
-        stream: u64,
+        stream: impl Number,
     ) -> Option<FailedCheck> {
         let (failed, is_new) = self.read_slot(launched, stream);
         if is_new {
-            self.give(launched.slot);
+            self.give_back(launched);
         }
         failed
     }
 
-    fn read_slot(&self, launched: &Launched, stream: u64) -> (Option<FailedCheck>, bool) {
-        let Launched { slot, origin } = launched;
-        let Some(record) = slot.read() else {
+    fn read_slot(&self, launched: &Launched, stream: impl Number) -> (Option<FailedCheck>, bool) {
+        if launched.is_new() {
             return (None, true);
+        }
+        let Ok(_current) = Current::enter(&self.context) else {
+            return (None, false);
         };
         let _relaxed = Relaxed::enter();
         let copies = lock(&self.copies);
-        let count = slot.count(&copies).unwrap_or(0);
-        let is_new = slot.reset(&copies).is_ok();
+        let found = launched.read(&copies);
+        let is_new = launched.reset(&copies).is_ok();
         drop(copies);
-        let place = Place::new(&self.context, stream);
-        let failed = FailedCheck::new(origin, place, &record, count, None);
-        (Some(failed), is_new)
+        let failed = found.and_then(|found| {
+            let any = launched.any_origin()?;
+            let place = Place::new(&self.context, stream.number());
+            Some(FailedCheck::found(&found, &any, place, None))
+        });
+        (failed, is_new)
     }
 
     /// Reports launches that are over and failed.
@@ -253,7 +304,7 @@ impl Pool {
         let handle = Of::Handle(stream.cu_stream() as usize);
         let kept = slots.kept.iter();
         let kept = kept.filter(|(_, of)| *of == handle || *of == Of::Id(id));
-        let kept: Vec<_> = kept.copied().collect();
+        let kept: Vec<_> = kept.cloned().collect();
         drop(slots);
         self.report(failed);
         for (launched, _) in kept {
@@ -266,6 +317,13 @@ impl Pool {
 }
 
 impl Slots {
+    fn give_back(&mut self, launched: &Launched) {
+        match launched.by {
+            By::Chain(second, _) => self.pairs.push([launched.slot, second]),
+            By::Launch(_) | By::Replay(_) => self.free.push(launched.slot),
+        }
+    }
+
     /// Whether a batch is full.
     fn retire(&mut self, launched: Launched, stream: &Arc<CudaStream>) -> bool {
         let known = self
@@ -316,7 +374,7 @@ impl Slots {
             };
             match done {
                 Ok(done) => self.batches.push(Batch {
-                    done,
+                    done: Arc::new(done),
                     stream: id,
                     launches,
                 }),
@@ -337,7 +395,7 @@ impl Slots {
             match asked {
                 Ok(true) => {
                     self.sort_out(batch.launches, batch.stream, &mut failed);
-                    self.events.push(batch.done);
+                    self.events.extend(Arc::into_inner(batch.done));
                 }
                 Ok(false) => {
                     waiting += 1;
@@ -361,9 +419,10 @@ impl Slots {
         failed: &mut Vec<(Launched, u64)>,
     ) {
         for launched in launches {
-            match launched.slot.read() {
-                None => self.free.push(launched.slot),
-                Some(_) => failed.push((launched, stream)),
+            if launched.is_new() {
+                self.give_back(&launched);
+            } else {
+                failed.push((launched, stream));
             }
         }
     }
@@ -376,6 +435,7 @@ impl Drop for Pool {
         let Ok(_current) = Current::enter(&self.context) else {
             // The process is ending, and the driver has gone before.
             mem::forget(slots);
+            mem::forget(self.relay.take());
             return;
         };
         let _relaxed = Relaxed::enter();

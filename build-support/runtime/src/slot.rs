@@ -10,17 +10,28 @@ use std::sync::atomic::{Ordering, fence};
 
 use cudarc::driver::sys::CUdeviceptr;
 use gpuk_device::record::{
-    BLOCK_THREADS, MAX_VALUES, NO_WORD, TAG_BITS, coordinates, gate, payload, split,
+    BLOCK_THREADS, MAX_VALUES, NO_WORD, PRIOR, TAG_BITS, coordinates, gate, payload, split,
 };
 
 use crate::call::{CopyStream, DeviceMemory, MappedMemory};
 use crate::driver::DriverError;
 
 /// A gate and its record; lives as long as its [`Chunk`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     gate: CUdeviceptr,
     record: NonNull<[u8; payload::SIZE]>,
+    /// The record's address for kernels.
+    mapped: CUdeviceptr,
+}
+
+/// What a gate counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counts {
+    /// Threads that failed.
+    pub(crate) failed: u64,
+    /// Launches that did nothing, up to the last that has the gate.
+    pub(crate) skipped: u32,
 }
 
 // SAFETY: the record is shared with kernels anyway; one launch has the slot at a time, and its owner moves.
@@ -30,8 +41,13 @@ unsafe impl Sync for Slot {}
 
 impl Slot {
     /// The kernel's hidden argument.
-    pub(crate) const fn gate(&self) -> &CUdeviceptr {
-        &self.gate
+    pub(crate) const fn gate(&self) -> CUdeviceptr {
+        self.gate
+    }
+
+    /// Where kernels find the record, those of other contexts too.
+    pub(crate) const fn mapped(&self) -> CUdeviceptr {
+        self.mapped
     }
 
     /// What the failing thread left, if one failed. The launch is over, or what is read may be of any moment.
@@ -52,21 +68,23 @@ impl Slot {
         Some(Record::parse(&bytes))
     }
 
-    /// How many threads failed.
-    pub(crate) fn count(&self, copies: &CopyStream) -> Result<u64, DriverError> {
-        let mut counts = [0; gate::SIZE - gate::COUNTS];
+    /// What the gate counted.
+    pub(crate) fn counts(&self, copies: &CopyStream) -> Result<Counts, DriverError> {
+        let mut bytes = [0; gate::SIZE];
         // SAFETY: within the gate.
-        unsafe { copies.to_host(&mut counts, self.gate + gate::COUNTS as u64) }?;
-        Ok(gate::count(&counts))
+        unsafe { copies.to_host(&mut bytes, self.gate) }?;
+        let mut skipped = [0; 4];
+        skipped.copy_from_slice(&bytes[gate::SKIPPED..][..4]);
+        Ok(Counts {
+            failed: gate::count(&bytes[gate::COUNTS..]),
+            skipped: u32::from_le_bytes(skipped) & !PRIOR,
+        })
     }
 
     /// Makes the slot as new after a failure. The launch is over, or its next failure may be lost.
     pub(crate) fn reset(&self, copies: &CopyStream) -> Result<(), DriverError> {
-        let fresh = fresh_gate(0);
-        for part in [gate::BEST..gate::RECORD, gate::COUNTS..gate::SIZE] {
-            // SAFETY: within the gate; `RECORD` stays.
-            unsafe { copies.to_device(self.gate + part.start as u64, &fresh[part]) }?;
-        }
+        // SAFETY: within the gate, which no kernel uses.
+        unsafe { copies.to_device(self.gate, &fresh_gate(self.mapped)) }?;
         // SAFETY: within the record, which no reference points to.
         unsafe { self.record.write(fresh_record()) };
         Ok(())
@@ -94,40 +112,68 @@ fn fresh_record() -> [u8; payload::SIZE] {
 /// The memory of some slots.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    gates: DeviceMemory,
+    _gates: DeviceMemory,
     records: MappedMemory,
+    /// The first gate.
+    first: CUdeviceptr,
+    /// Bytes from one gate to the next.
+    stride: usize,
 }
 
 impl Chunk {
     /// Slots of a chunk.
     pub(crate) const SLOTS: usize = 256;
 
+    /// Pairs of a chunk of pairs.
+    const PAIRS: usize = 32;
+
     /// In the current context.
     pub(crate) fn new(copies: &CopyStream) -> Result<Self, DriverError> {
+        Self::with(copies, Self::SLOTS, gate::SIZE, 1)
+    }
+
+    /// Pairs of slots, for launches that take turns, and their memory. In the current context.
+    pub(crate) fn pairs(copies: &CopyStream) -> Result<(Self, Vec<[Slot; 2]>), DriverError> {
+        let chunk = Self::with(copies, 2 * Self::PAIRS, gate::PAIR, 2 * gate::PAIR)?;
+        let pair = |index: usize| [chunk.slot(2 * index), chunk.slot(2 * index + 1)];
+        let pairs = (0..Self::PAIRS).map(pair).collect();
+        Ok((chunk, pairs))
+    }
+
+    fn with(
+        copies: &CopyStream,
+        slots: usize,
+        stride: usize,
+        align: usize,
+    ) -> Result<Self, DriverError> {
+        let gates = DeviceMemory::new(slots * stride + align - 1)?;
+        let first = gates.address().next_multiple_of(align as u64);
         let chunk = Self {
-            gates: DeviceMemory::new(Self::SLOTS * gate::SIZE)?,
-            records: MappedMemory::new(Self::SLOTS * payload::SIZE)?,
+            _gates: gates,
+            records: MappedMemory::new(slots * payload::SIZE)?,
+            first,
+            stride,
         };
-        let gates: Vec<u8> = (0..Self::SLOTS)
-            .flat_map(|slot| fresh_gate(chunk.records.device() + (slot * payload::SIZE) as u64))
-            .collect();
-        // SAFETY: just allocated with this size; no kernel knows it yet.
-        unsafe { copies.to_device(chunk.gates.address(), &gates) }?;
-        for slot in 0..Self::SLOTS {
+        let mut gates = vec![0; slots * stride];
+        for (slot, gate) in gates.chunks_exact_mut(stride).enumerate() {
+            let slot = chunk.slot(slot);
+            gate[..gate::SIZE].copy_from_slice(&fresh_gate(slot.mapped));
             // SAFETY: within the allocation, and no kernel knows it yet.
-            unsafe { chunk.slot(slot).record.write(fresh_record()) };
+            unsafe { slot.record.write(fresh_record()) };
         }
+        // SAFETY: just allocated with this size; no kernel knows it yet.
+        unsafe { copies.to_device(first, &gates) }?;
         Ok(chunk)
     }
 
-    /// A slot of this chunk, by a number below [`SLOTS`](Self::SLOTS).
+    /// A slot of this chunk, by a number below that of its slots.
     pub(crate) fn slot(&self, index: usize) -> Slot {
-        let index = index % Self::SLOTS;
         let records = self.records.host().cast::<[u8; payload::SIZE]>();
         Slot {
-            gate: self.gates.address() + (index * gate::SIZE) as u64,
+            gate: self.first + (index * self.stride) as u64,
             // SAFETY: within the allocation.
             record: unsafe { records.add(index) },
+            mapped: self.records.device() + (index * payload::SIZE) as u64,
         }
     }
 }
@@ -136,6 +182,8 @@ impl Chunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) site: u32,
+    /// Which of the launches that share the record.
+    pub(crate) launch: u32,
     pub(crate) block: [u32; 3],
     pub(crate) thread: [u32; 3],
     pub(crate) values: [u64; MAX_VALUES],
@@ -164,6 +212,7 @@ impl Record {
         };
         Self {
             site: site.into(),
+            launch: u32_at(payload::LAUNCH),
             block: coordinates(key / BLOCK_THREADS, dimensions(payload::GRID)),
             thread: coordinates(key % BLOCK_THREADS, dimensions(payload::BLOCK)),
             values: std::array::from_fn(|value| {
@@ -184,6 +233,7 @@ mod tests {
         let mut put = |at: usize, word: &[u8]| bytes[at..][..word.len()].copy_from_slice(word);
         let (first, other) = (key(3 + 5 * (2 + 7 * 4), 6 + 8 * (1 + 2 * 9)), key(9999, 0));
         put(payload::STATE, &1_u32.to_le_bytes());
+        put(payload::LAUNCH, &3_u32.to_le_bytes());
         put(payload::GRID, &[5, 0, 0, 0, 7, 0, 0, 0]);
         put(payload::BLOCK, &[8, 0, 0, 0, 2, 0, 0, 0]);
         put(payload::FIRST, &word(first, 7).to_le_bytes());
@@ -200,8 +250,8 @@ mod tests {
         }
         let record = Record::parse(&bytes);
         assert_eq!(
-            (record.site, record.block, record.thread),
-            (7, [3, 2, 4], [6, 1, 9])
+            (record.site, record.launch, record.block, record.thread),
+            (7, 3, [3, 2, 4], [6, 1, 9])
         );
         let [first, second, third, rest @ ..] = record.values;
         assert_eq!([first, second, third], values);
@@ -217,6 +267,6 @@ mod tests {
             bytes[gate::RECORD..][..8],
             0x1234_5678_9abc_u64.to_le_bytes()
         );
-        const { assert!(gate::RECORD >= gate::BEST + 8 && gate::COUNTS >= gate::RECORD + 8) };
+        const { assert!(gate::RECORD >= gate::BEST + 8 && gate::COUNTS >= gate::SKIPPED + 8) };
     }
 }

@@ -95,7 +95,7 @@ impl<'a> Parts<'a> {
                 &self.outputs,
                 "no overlap of",
                 "with another argument, and no use of it by others before the kernel has ended, except in \
-                 the order of `stream`",
+                 the order of the stream",
             ),
             (
                 &self.addresses,

@@ -9,7 +9,7 @@ use super::out::Out;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType, Signatures, Type};
 
-/// A kernel's Rust signature on one line, its types unqualified.
+/// A kernel's Rust signature on one line, as it is called on a stream, its types unqualified.
 pub fn signature(signatures: &Signatures, kernel: &Kernel) -> String {
     let all = Names::of(signatures);
     let Some(names) = all.kernel(kernel) else {
@@ -55,16 +55,12 @@ pub(super) fn launch(
     let outputs: Vec<_> = names.generics.iter().flatten().cloned().collect();
 
     let method = &names.method;
-    let head = match outputs.as_slice() {
-        [] => text(format!("pub unsafe fn {method}")),
-        some => {
-            let some = some.iter().map(text).collect();
-            expr::generics(format!("pub unsafe fn {method}<"), some)
-        }
-    };
+    let on = &names.on;
+    let types_of = [on].into_iter().chain(&outputs).map(text).collect();
+    let head = expr::generics(format!("pub unsafe fn {method}<"), types_of);
     let mut arguments = vec![
         text("&self"),
-        text("stream: &::std::sync::Arc<::gpuk::CudaStream>"),
+        text(format!("on: {on}")),
         text("launch: impl ::core::convert::Into<::gpuk::Launch>"),
     ];
     let kinds = kernel.params.iter();
@@ -80,24 +76,20 @@ pub(super) fn launch(
     let result = expr::result(
         ") -> ::core::result::Result<",
         vec![
-            call("(", vec![text("::gpuk::ErrorPayload"), group(&outputs)]),
+            expr::generics(format!("{on}::Returned<"), vec![group(&outputs)]),
             text("::gpuk::LaunchError"),
         ],
     );
-    let bounds: Vec<_> = generics(kernel, names)
-        .map(|(name, to)| format!("{name}: {},", bound("::gpuk::", types, "Write", to)))
-        .collect();
+    let writes = generics(kernel, names)
+        .map(|(name, to)| format!("{name}: {},", bound("::gpuk::", types, "Write", to)));
+    let bounds = [format!("{on}: ::gpuk::On,")].into_iter().chain(writes);
 
     out.statement(&row([head, text("(")]), "");
     out.indented(|out| arguments.iter().for_each(|it| out.statement(it, ",")));
-    if bounds.is_empty() {
-        out.statement(&result, " {");
-    } else {
-        out.statement(&result, "");
-        out.line("where");
-        out.indented(|out| bounds.iter().for_each(|it| out.line(it)));
-        out.line("{");
-    }
+    out.statement(&result, "");
+    out.line("where");
+    out.indented(|out| bounds.for_each(|it| out.line(it)));
+    out.line("{");
     out.indented(|out| body(out, bindings, kernel, names));
     out.line("}");
 }
@@ -124,12 +116,16 @@ fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
         "::gpuk::Function::launch(",
         vec![
             text(format!("&self.{}", names.method)),
-            text("stream"),
+            text("target"),
             text("launch.into()"),
             call("[", passes),
         ],
     );
     let payload = &names.payload;
+    out.line("let target = ::gpuk::On::target(&on);");
+    if (kernel.params.iter()).any(|it| matches!(it.ty, ParamType::Pointer { .. })) {
+        out.line("let stream = target.stream;");
+    }
     out.line("// SAFETY: the arguments are those of the entry; the rest is the caller's promise.");
     out.binding(payload, &block("unsafe {", row([launch, text("?")])));
 
@@ -141,8 +137,8 @@ fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
         [one] => text(one),
         several => tuple(several.iter().map(text).collect()),
     };
-    let value = call("(", vec![text(payload), outputs]);
-    out.statement(&call("Ok(", vec![value]), "");
+    let value = vec![text("&on"), text(payload), outputs];
+    out.statement(&call("::gpuk::On::returned(", value), "");
 }
 
 /// Nothing, one, or several in parentheses.

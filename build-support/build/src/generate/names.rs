@@ -40,6 +40,8 @@ pub(super) struct KernelNames {
     pub(super) generics: Vec<Option<String>>,
     /// The local variable that holds the payload.
     pub(super) payload: String,
+    /// The type parameter of where it is launched.
+    pub(super) on: String,
 }
 
 impl Names {
@@ -88,7 +90,8 @@ impl Names {
 
 impl KernelNames {
     fn of(kernel: &Kernel, method: String, constant: String, mut types: Scope) -> Self {
-        let mut values = Scope::new(["launch", "stream"].iter().chain(VALUES));
+        let mut values = Scope::new(["launch", "on", "stream", "target"].iter().chain(VALUES));
+        let on = types.claim("On".to_owned());
         let params = values.claim_all(kernel.params.iter().map(|it| it.name.as_str()));
         let generics = kernel
             .params
@@ -105,6 +108,7 @@ impl KernelNames {
             params,
             generics,
             payload: values.claim("payload".to_owned()),
+            on,
         }
     }
 }

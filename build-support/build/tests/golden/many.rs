@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/many.cu`.
 #[allow(
@@ -320,13 +320,14 @@ pub mod many {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `input_0`, `input_1`, `input_2`, `input_3`, `output_4`, `output_5`, `output_6`, `input_10`, `input_11`, `input_12`, `input_13`, `output_14`, `output_15`, `output_16`, `input_20`, `input_21`, `input_22`, `input_23`, `output_24`, `output_25`, `output_26`, `input_30`, `input_31`, `input_32`, `input_33`, `output_34`, `output_35` and `output_36` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `output_4`, `output_5`, `output_6`, `output_14`, `output_15`, `output_16`, `output_24`, `output_25`, `output_26`, `output_34`, `output_35` and `output_36` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `output_4`, `output_5`, `output_6`, `output_14`, `output_15`, `output_16`, `output_24`, `output_25`, `output_26`, `output_34`, `output_35` and `output_36` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `stride_7`, `extent_8`, `extent_9`, `stride_17`, `extent_18`, `extent_19`, `stride_27`, `extent_28`, `extent_29`, `stride_37`, `extent_38` and `extent_39` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
         /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
         pub unsafe fn many<
+            On,
             Output4,
             Output5,
             Output6,
@@ -341,7 +342,7 @@ pub mod many {
             Output36,
         >(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             input_0: impl ::gpuk::Read<Item = f32>,
             input_1: impl ::gpuk::Read<Item = f32>,
@@ -384,26 +385,24 @@ pub mod many {
             extent_38: i32,
             extent_39: i32,
         ) -> ::core::result::Result<
-            (
-                ::gpuk::ErrorPayload,
-                (
-                    Output4,
-                    Output5,
-                    Output6,
-                    Output14,
-                    Output15,
-                    Output16,
-                    Output24,
-                    Output25,
-                    Output26,
-                    Output34,
-                    Output35,
-                    Output36,
-                ),
-            ),
+            On::Returned<(
+                Output4,
+                Output5,
+                Output6,
+                Output14,
+                Output15,
+                Output16,
+                Output24,
+                Output25,
+                Output26,
+                Output34,
+                Output35,
+                Output36,
+            )>,
             ::gpuk::LaunchError,
         >
         where
+            On: ::gpuk::On,
             Output4: ::gpuk::Write<Item = f32>,
             Output5: ::gpuk::Write<Item = f32>,
             Output6: ::gpuk::Write<Item = f32>,
@@ -417,11 +416,13 @@ pub mod many {
             Output35: ::gpuk::Write<Item = f32>,
             Output36: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.many,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("input_0", &input_0.argument(stream)),
@@ -468,13 +469,14 @@ pub mod many {
                     ],
                 )?
             };
-            Ok((
+            ::gpuk::On::returned(
+                &on,
                 payload,
                 (
                     output_4, output_5, output_6, output_14, output_15, output_16, output_24,
                     output_25, output_26, output_34, output_35, output_36,
                 ),
-            ))
+            )
         }
     }
 

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/r#type.cu`.
 #[allow(
@@ -497,22 +497,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn load__(
+        pub unsafe fn load__<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.load__,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `load_`.
@@ -537,22 +541,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn load_(
+        pub unsafe fn load_<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.load_,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `new`.
@@ -577,22 +585,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn new(
+        pub unsafe fn new<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.new,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `main`.
@@ -617,22 +629,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn main(
+        pub unsafe fn main<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.main,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `Kernels`.
@@ -657,22 +673,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn Kernels(
+        pub unsafe fn Kernels<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.Kernels,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `fn`.
@@ -697,22 +717,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn r#fn(
+        pub unsafe fn r#fn<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.r#fn,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `self`.
@@ -737,22 +761,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn self_(
+        pub unsafe fn self_<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.self_,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `fmt`.
@@ -777,22 +805,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn fmt(
+        pub unsafe fn fmt<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.fmt,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `clone`.
@@ -817,22 +849,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn clone(
+        pub unsafe fn clone<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.clone,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `scale`.
@@ -857,22 +893,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn scale(
+        pub unsafe fn scale<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.scale,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `Scale`.
@@ -897,22 +937,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn Scale(
+        pub unsafe fn Scale<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.Scale,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `SCALE`.
@@ -937,22 +981,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn SCALE(
+        pub unsafe fn SCALE<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.SCALE,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `into_half`.
@@ -977,22 +1025,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn into_half(
+        pub unsafe fn into_half<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.into_half,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `fooBar`.
@@ -1017,22 +1069,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn fooBar(
+        pub unsafe fn fooBar<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.fooBar,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `foo_bar`.
@@ -1057,22 +1113,26 @@ pub mod r#type {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn foo_bar(
+        pub unsafe fn foo_bar<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.foo_bar,
-                    stream,
+                    target,
                     launch.into(),
                     [::gpuk::Pass::value(&n)],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `params`.
@@ -1118,13 +1178,13 @@ pub mod r#type {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `out`, `Out_`, `r#ref`, `into`, `Into` and `self_` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `self__`, `stream__`, `stream_`, `launch_`, `payload`, `r#type`, `r#in`, `__`, `None_`, `IMAGES_`, `SITES_0_`, `gr_u00f6__u00df_e`, `module`, `k`, `o`, `f` and `u` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn params<Out_, Out__, Ref, Into, Into_, Self_>(
+        pub unsafe fn params<On, Out_, Out__, Ref, Into, Into_, Self_>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             self__: i32,
             stream__: i32,
@@ -1150,10 +1210,11 @@ pub mod r#type {
             f: f32_,
             u: u8_,
         ) -> ::core::result::Result<
-            (::gpuk::ErrorPayload, (Out_, Out__, Ref, Into, Into_, Self_)),
+            On::Returned<(Out_, Out__, Ref, Into, Into_, Self_)>,
             ::gpuk::LaunchError,
         >
         where
+            On: ::gpuk::On,
             Out_: ::gpuk::Write<Item = f32>,
             Out__: ::gpuk::Write<Item = f32>,
             Ref: ::gpuk::Write<Item = f32>,
@@ -1161,11 +1222,13 @@ pub mod r#type {
             Into_: ::gpuk::Write<Item = f32>,
             Self_: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload_ = unsafe {
                 ::gpuk::Function::launch(
                     &self.params,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&self__),
@@ -1194,7 +1257,7 @@ pub mod r#type {
                     ],
                 )?
             };
-            Ok((payload_, (out, Out_, r#ref, into, Into, self_)))
+            ::gpuk::On::returned(&on, payload_, (out, Out_, r#ref, into, Into, self_))
         }
     }
 

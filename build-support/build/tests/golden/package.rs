@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/gather.cu`.
 #[allow(
@@ -114,30 +114,33 @@ pub mod gather {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `src`, `idx` and `dst` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `dst` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `dst` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `n` and `rows` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
         /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
-        pub unsafe fn gather<Dst>(
+        pub unsafe fn gather<On, Dst>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             src: impl ::gpuk::Read<Item = f32>,
             idx: impl ::gpuk::Read<Item = i32>,
             mut dst: Dst,
             n: i32,
             rows: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Dst), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Dst>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Dst: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.gather,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("src", &src.argument(stream)),
@@ -149,7 +152,7 @@ pub mod gather {
                     ],
                 )?
             };
-            Ok((payload, dst))
+            ::gpuk::On::returned(&on, payload, dst)
         }
     }
 
@@ -275,29 +278,32 @@ pub mod a_x {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `a` and `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
         /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
-        pub unsafe fn axpy<Y>(
+        pub unsafe fn axpy<On, Y>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Y>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Y: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.axpy,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&a),
@@ -308,7 +314,7 @@ pub mod a_x {
                     ],
                 )?
             };
-            Ok((payload, y))
+            ::gpuk::On::returned(&on, payload, y)
         }
     }
 

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/shapes.cu`.
 #[allow(
@@ -238,15 +238,19 @@ pub mod shapes {
         ///
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn warp(
+        pub unsafe fn warp<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload =
-                unsafe { ::gpuk::Function::launch(&self.warp, stream, launch.into(), [])? };
-            Ok((payload, ()))
+                unsafe { ::gpuk::Function::launch(&self.warp, target, launch.into(), [])? };
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `nothing_returned`.
@@ -272,18 +276,23 @@ pub mod shapes {
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn nothing_returned(
+        pub unsafe fn nothing_returned<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = f32>,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.nothing_returned,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("x", &x.argument(stream)),
@@ -291,7 +300,7 @@ pub mod shapes {
                     ],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `axpy`.
@@ -314,27 +323,30 @@ pub mod shapes {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `a` and `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn axpy<Y>(
+        pub unsafe fn axpy<On, Y>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Y>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Y: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.axpy,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&a),
@@ -344,7 +356,7 @@ pub mod shapes {
                     ],
                 )?
             };
-            Ok((payload, y))
+            ::gpuk::On::returned(&on, payload, y)
         }
 
         /// Launches the kernel `split`.
@@ -367,28 +379,31 @@ pub mod shapes {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x`, `positive` and `negative` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `positive` and `negative` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `positive` and `negative` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn split<Positive, Negative>(
+        pub unsafe fn split<On, Positive, Negative>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = f32>,
             mut positive: Positive,
             mut negative: Negative,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, (Positive, Negative)), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<(Positive, Negative)>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Positive: ::gpuk::Write<Item = f32>,
             Negative: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.split,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("x", &x.argument(stream)),
@@ -398,7 +413,7 @@ pub mod shapes {
                     ],
                 )?
             };
-            Ok((payload, (positive, negative)))
+            ::gpuk::On::returned(&on, payload, (positive, negative))
         }
 
         /// Launches the kernel `copy`.
@@ -421,24 +436,27 @@ pub mod shapes {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `from` and `to` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `to` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `to` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn copy<To>(
+        pub unsafe fn copy<On, To>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             from: impl ::gpuk::Read,
             mut to: To,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, To), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<To>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             To: ::gpuk::Write,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.copy,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("from", &from.argument(stream)),
@@ -446,7 +464,7 @@ pub mod shapes {
                     ],
                 )?
             };
-            Ok((payload, to))
+            ::gpuk::On::returned(&on, payload, to)
         }
 
         /// Launches the kernel `batched`.
@@ -469,25 +487,28 @@ pub mod shapes {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `sources` and `targets` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `targets` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `targets` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - addresses in `sources` and `targets` that are the device's and stay valid until the kernel has ended;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn batched<Targets>(
+        pub unsafe fn batched<On, Targets>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             sources: impl ::gpuk::Read<Item = u64>,
             mut targets: Targets,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Targets), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Targets>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Targets: ::gpuk::Write<Item = u64>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.batched,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("sources", &sources.argument(stream)),
@@ -495,7 +516,7 @@ pub mod shapes {
                     ],
                 )?
             };
-            Ok((payload, targets))
+            ::gpuk::On::returned(&on, payload, targets)
         }
     }
 

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/sites.cu`.
 #[allow(
@@ -100,29 +100,32 @@ pub mod sites {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x` and `y` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `y` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `a` and `n` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         ///
         /// The kernel's checks guard against nothing but what they test.
         #[track_caller]
-        pub unsafe fn axpy<Y>(
+        pub unsafe fn axpy<On, Y>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             a: f32,
             x: impl ::gpuk::Read<Item = f32>,
             mut y: Y,
             n: i32,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Y), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Y>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Y: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.axpy,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&a),
@@ -133,7 +136,7 @@ pub mod sites {
                     ],
                 )?
             };
-            Ok((payload, y))
+            ::gpuk::On::returned(&on, payload, y)
         }
     }
 

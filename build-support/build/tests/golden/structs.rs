@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/structs.cu`.
 #[allow(
@@ -164,9 +164,9 @@ pub mod structs {
         /// - values in `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7` and `p8` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn by_value(
+        pub unsafe fn by_value<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             p0: Plain,
             p1: Aligned,
@@ -177,12 +177,16 @@ pub mod structs {
             p6: Weights,
             p7: Grid,
             p8: WithALongNameAsTemplatesHaveThem,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.by_value,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&p0),
@@ -197,7 +201,7 @@ pub mod structs {
                     ],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `by_pointer`.
@@ -220,25 +224,28 @@ pub mod structs {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `grids` and `out` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `out` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `out` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - addresses in `grids` that are the device's and stay valid until the kernel has ended;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn by_pointer<Out>(
+        pub unsafe fn by_pointer<On, Out>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             grids: impl ::gpuk::Read<Item = Grid>,
             mut out: Out,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, Out), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<Out>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Out: ::gpuk::Write<Item = Padded>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.by_pointer,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("grids", &grids.argument(stream)),
@@ -246,7 +253,7 @@ pub mod structs {
                     ],
                 )?
             };
-            Ok((payload, out))
+            ::gpuk::On::returned(&on, payload, out)
         }
     }
 

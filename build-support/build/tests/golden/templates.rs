@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/templates.cu`.
 #[allow(
@@ -154,25 +154,28 @@ pub mod templates {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `by` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn scale_float<X>(
+        pub unsafe fn scale_float<On, X>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             mut x: X,
             by: Pair_float,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<X>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             X: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.scale_float,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("x", &x.argument_mut(stream)),
@@ -180,7 +183,7 @@ pub mod templates {
                     ],
                 )?
             };
-            Ok((payload, x))
+            ::gpuk::On::returned(&on, payload, x)
         }
 
         /// Launches the kernel `ns::scale<__half>`.
@@ -203,25 +206,28 @@ pub mod templates {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `by` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn scale_half<X>(
+        pub unsafe fn scale_half<On, X>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             mut x: X,
             by: Pair_float,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, X), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<X>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             X: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.scale_half,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("x", &x.argument_mut(stream)),
@@ -229,7 +235,7 @@ pub mod templates {
                     ],
                 )?
             };
-            Ok((payload, x))
+            ::gpuk::On::returned(&on, payload, x)
         }
 
         /// Launches the kernel `flash_fwd_splitkv_kernel<float, 128, 64, 128, 4, false, true, false, true>`.
@@ -255,38 +261,39 @@ pub mod templates {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `cumulative_sequence_lengths_of_the_queries`, `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
         pub unsafe fn flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true<
+            On,
             OutputOfTheAttentionBeforeItIsCombined,
             LogarithmOfTheSumOfExponentials,
         >(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             cumulative_sequence_lengths_of_the_queries: impl ::gpuk::Read<Item = f32>,
             mut output_of_the_attention_before_it_is_combined: OutputOfTheAttentionBeforeItIsCombined,
             mut logarithm_of_the_sum_of_exponentials: LogarithmOfTheSumOfExponentials,
         ) -> ::core::result::Result<
-            (
-                ::gpuk::ErrorPayload,
-                (
-                    OutputOfTheAttentionBeforeItIsCombined,
-                    LogarithmOfTheSumOfExponentials,
-                ),
-            ),
+            On::Returned<(
+                OutputOfTheAttentionBeforeItIsCombined,
+                LogarithmOfTheSumOfExponentials,
+            )>,
             ::gpuk::LaunchError,
         >
         where
+            On: ::gpuk::On,
             OutputOfTheAttentionBeforeItIsCombined: ::gpuk::Write<Item = f32>,
             LogarithmOfTheSumOfExponentials: ::gpuk::Write<Item = f32>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer(
@@ -304,13 +311,14 @@ pub mod templates {
                     ],
                 )?
             };
-            Ok((
+            ::gpuk::On::returned(
+                &on,
                 payload,
                 (
                     output_of_the_attention_before_it_is_combined,
                     logarithm_of_the_sum_of_exponentials,
                 ),
-            ))
+            )
         }
     }
 

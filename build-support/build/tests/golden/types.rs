@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// Kernels of `kernels/types.cu`.
 #[allow(
@@ -389,9 +389,9 @@ pub mod types {
         /// - values in `v0`, `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7`, `v8`, `v9`, `v10`, `v11`, `v12`, `v13`, `v14`, `v15`, `v16`, `v17`, `v18`, `v19`, `v20`, `v21` and `v22` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn values(
+        pub unsafe fn values<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             v0: bool,
             v1: i8,
@@ -416,12 +416,16 @@ pub mod types {
             v20: ::gpuk::vector::Ulonglong4,
             v21: ::gpuk::vector::Double2,
             v22: ::gpuk::vector::Short1,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.values,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::value(&v0),
@@ -450,7 +454,7 @@ pub mod types {
                     ],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `pointers`.
@@ -498,9 +502,9 @@ pub mod types {
         /// - room in `p0`, `p1`, `p2`, `p3`, `p4`, `p5`, `p6`, `p7`, `p8`, `p9`, `p10`, `p11`, `p12`, `p13`, `p14`, `p15`, `p16`, `p17`, `p18`, `p19`, `p20`, `p21` and `p22` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn pointers(
+        pub unsafe fn pointers<On>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             p0: impl ::gpuk::Read<Item = bool>,
             p1: impl ::gpuk::Read<Item = i8>,
@@ -525,12 +529,17 @@ pub mod types {
             p20: impl ::gpuk::Read<Item = ::gpuk::vector::Ulonglong4>,
             p21: impl ::gpuk::Read<Item = ::gpuk::vector::Double2>,
             p22: impl ::gpuk::Read<Item = ::gpuk::vector::Short1>,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+        ) -> ::core::result::Result<On::Returned<()>, ::gpuk::LaunchError>
+        where
+            On: ::gpuk::On,
+        {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.pointers,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("p0", &p0.argument(stream)),
@@ -559,7 +568,7 @@ pub mod types {
                     ],
                 )?
             };
-            Ok((payload, ()))
+            ::gpuk::On::returned(&on, payload, ())
         }
 
         /// Launches the kernel `mixed`.
@@ -582,28 +591,31 @@ pub mod types {
         /// Rust does not see what the kernel does. The caller promises:
         ///
         /// - room in `x`, `y` and `z` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `y` and `z` with another argument, and no use of it by others before the kernel has ended, except in the order of `stream`;
+        /// - no overlap of `y` and `z` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - values in `scale` that the kernel is made for;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn mixed<Y, Z>(
+        pub unsafe fn mixed<On, Y, Z>(
             &self,
-            stream: &::std::sync::Arc<::gpuk::CudaStream>,
+            on: On,
             launch: impl ::core::convert::Into<::gpuk::Launch>,
             x: impl ::gpuk::Read<Item = ::gpuk::half::f16>,
             mut y: Y,
             mut z: Z,
             scale: ::gpuk::vector::Float3,
-        ) -> ::core::result::Result<(::gpuk::ErrorPayload, (Y, Z)), ::gpuk::LaunchError>
+        ) -> ::core::result::Result<On::Returned<(Y, Z)>, ::gpuk::LaunchError>
         where
+            On: ::gpuk::On,
             Y: ::gpuk::Write<Item = ::gpuk::half::bf16>,
             Z: ::gpuk::Write<Item = ::gpuk::vector::Float4>,
         {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
                     &self.mixed,
-                    stream,
+                    target,
                     launch.into(),
                     [
                         ::gpuk::Pass::buffer("x", &x.argument(stream)),
@@ -613,7 +625,7 @@ pub mod types {
                     ],
                 )?
             };
-            Ok((payload, (y, z)))
+            ::gpuk::On::returned(&on, payload, (y, z))
         }
     }
 

@@ -10,7 +10,7 @@
 use std::fmt::Write;
 
 use gpuk_device::abi::ValueType;
-use gpuk_device::record::{BLOCK_THREADS, TAG_BITS, gate, payload};
+use gpuk_device::record::{BLOCK_THREADS, SKIP, TAG_BITS, gate, payload};
 
 use crate::function::FunctionKind;
 use crate::instruction::{Guard, Operand};
@@ -78,6 +78,7 @@ impl Report<'_> {
         let (thread, below, above) = (1_u64 << TAG_BITS, BELOW, ABOVE);
         let (best, record_at) = (gate::BEST, gate::RECORD);
         let (counters, stride, counts) = (gate::COUNTERS - 1, gate::COUNTER_STRIDE, gate::COUNTS);
+        let address = (!SKIP).cast_signed();
         let (site, record) = (&self.site, self.record(&part("word")));
         format!(
             "\t{{
@@ -92,6 +93,7 @@ impl Report<'_> {
 \tmov.u32 \t{r}_b, %ctaid.x;
 \t@{r}_p {leave};
 \t{load}
+\tand.b64 \t{r}_gate, {r}_gate, {address};
 \tcvta.to.global.u64 \t{r}_gate, {r}_gate;
 \tcvt.u64.u32 \t{r}_word, {r}_a;
 \tand.b32 \t{r}_a, {r}_b, {counters};

@@ -7,6 +7,7 @@
 //! - `failure`, `arguments`: a failure call with all that belongs to it
 //! - `reach`: which functions can come to a check
 //! - `gate`: the hidden parameter and who passes it on
+//! - `skip`: what a kernel does first
 //! - `code`: the code that takes a call's place
 //! - `cleanup`, `strings`: what goes with the calls
 //! - `rewrite`: the edits
@@ -28,6 +29,7 @@ mod reach;
 mod refusal;
 mod rewrite;
 mod site;
+mod skip;
 mod strings;
 
 pub use refusal::{Place, Refusal};

@@ -10,6 +10,7 @@ use super::flow::{Flow, NodeId};
 use super::gate;
 use super::reach::Reach;
 use super::site::Sites;
+use super::skip;
 use super::strings::Strings;
 use crate::edit::{EditError, Edits};
 use crate::module::{ItemKind, Module};
@@ -42,6 +43,7 @@ pub(super) fn rewrite(
         let gate = gate::name(&words, function);
         gate::declare(&mut edits, function, &gate);
         gate::pass(&mut edits, module, &prefix, reach, function, &gate);
+        skip::insert(&mut edits, function, &prefix, &gate);
         gates.insert(Name::clone(&function.name), gate);
         if function.is_entry() {
             entries.push(function.name.to_string());

@@ -1,6 +1,6 @@
 //! What `gpuk-build` would generate for `kernels.cu`, written by hand.
 
-const _: () = ::gpuk::__abi::<1>();
+const _: () = ::gpuk::__abi::<2>();
 
 /// The kernels of `kernels.cu`.
 pub struct Kernels {
@@ -76,51 +76,53 @@ impl Kernels {
     /// `idx` and `dst` have `n` items, `src` has `rows`.
     #[track_caller]
     #[expect(clippy::too_many_arguments, reason = "the kernel has as many")]
-    pub unsafe fn gather<Dst: ::gpuk::Write<Item = f32>>(
+    pub unsafe fn gather<On: ::gpuk::On, Dst: ::gpuk::Write<Item = f32>>(
         &self,
-        stream: &::std::sync::Arc<::gpuk::CudaStream>,
+        on: On,
         launch: impl Into<::gpuk::Launch>,
         src: impl ::gpuk::Read<Item = f32>,
         idx: impl ::gpuk::Read<Item = i32>,
         mut dst: Dst,
         n: i32,
         rows: i32,
-    ) -> ::std::result::Result<(::gpuk::ErrorPayload, Dst), ::gpuk::LaunchError> {
+    ) -> ::std::result::Result<On::Returned<Dst>, ::gpuk::LaunchError> {
+        let target = ::gpuk::On::target(&on);
         // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
         let payload = unsafe {
             ::gpuk::Function::launch(
                 &self.gather,
-                stream,
+                target,
                 launch.into(),
                 [
-                    ::gpuk::Pass::buffer("src", &src.argument(stream)),
-                    ::gpuk::Pass::buffer("idx", &idx.argument(stream)),
-                    ::gpuk::Pass::buffer("dst", &dst.argument_mut(stream)),
+                    ::gpuk::Pass::buffer("src", &src.argument(target.stream)),
+                    ::gpuk::Pass::buffer("idx", &idx.argument(target.stream)),
+                    ::gpuk::Pass::buffer("dst", &dst.argument_mut(target.stream)),
                     ::gpuk::Pass::value(&n),
                     ::gpuk::Pass::value(&rows),
                     ::gpuk::Pass::hidden(),
                 ],
             )?
         };
-        Ok((payload, dst))
+        ::gpuk::On::returned(&on, payload, dst)
     }
 
     /// # Safety
     ///
     /// None to speak of.
     #[track_caller]
-    pub unsafe fn spin(
+    pub unsafe fn spin<On: ::gpuk::On>(
         &self,
-        stream: &::std::sync::Arc<::gpuk::CudaStream>,
+        on: On,
         launch: impl Into<::gpuk::Launch>,
         cycles: u64,
         fail: bool,
-    ) -> ::std::result::Result<(::gpuk::ErrorPayload, ()), ::gpuk::LaunchError> {
+    ) -> ::std::result::Result<On::Returned<()>, ::gpuk::LaunchError> {
+        let target = ::gpuk::On::target(&on);
         // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
         let payload = unsafe {
             ::gpuk::Function::launch(
                 &self.spin,
-                stream,
+                target,
                 launch.into(),
                 [
                     ::gpuk::Pass::value(&cycles),
@@ -129,55 +131,60 @@ impl Kernels {
                 ],
             )?
         };
-        Ok((payload, ()))
+        ::gpuk::On::returned(&on, payload, ())
     }
 
     /// # Safety
     ///
     /// `bytes` has an item, the launch a byte of dynamic shared memory for each thread.
     #[track_caller]
-    pub unsafe fn shared_bytes<Bytes: ::gpuk::Write<Item = u32>>(
+    pub unsafe fn shared_bytes<On: ::gpuk::On, Bytes: ::gpuk::Write<Item = u32>>(
         &self,
-        stream: &::std::sync::Arc<::gpuk::CudaStream>,
+        on: On,
         launch: impl Into<::gpuk::Launch>,
         mut bytes: Bytes,
-    ) -> ::std::result::Result<(::gpuk::ErrorPayload, Bytes), ::gpuk::LaunchError> {
+    ) -> ::std::result::Result<On::Returned<Bytes>, ::gpuk::LaunchError> {
+        let target = ::gpuk::On::target(&on);
         // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
         let payload = unsafe {
             ::gpuk::Function::launch(
                 &self.shared_bytes,
-                stream,
+                target,
                 launch.into(),
-                [::gpuk::Pass::buffer("bytes", &bytes.argument_mut(stream))],
+                [::gpuk::Pass::buffer(
+                    "bytes",
+                    &bytes.argument_mut(target.stream),
+                )],
             )?
         };
-        Ok((payload, bytes))
+        ::gpuk::On::returned(&on, payload, bytes)
     }
 
     /// # Safety
     ///
     /// `answer` has an item.
     #[track_caller]
-    pub unsafe fn is_null<Answer: ::gpuk::Write<Item = bool>>(
+    pub unsafe fn is_null<On: ::gpuk::On, Answer: ::gpuk::Write<Item = bool>>(
         &self,
-        stream: &::std::sync::Arc<::gpuk::CudaStream>,
+        on: On,
         launch: impl Into<::gpuk::Launch>,
         pointer: impl ::gpuk::Read<Item = u64>,
         mut answer: Answer,
-    ) -> ::std::result::Result<(::gpuk::ErrorPayload, Answer), ::gpuk::LaunchError> {
+    ) -> ::std::result::Result<On::Returned<Answer>, ::gpuk::LaunchError> {
+        let target = ::gpuk::On::target(&on);
         // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
         let payload = unsafe {
             ::gpuk::Function::launch(
                 &self.is_null,
-                stream,
+                target,
                 launch.into(),
                 [
-                    ::gpuk::Pass::buffer("pointer", &pointer.argument(stream)),
-                    ::gpuk::Pass::buffer("answer", &answer.argument_mut(stream)),
+                    ::gpuk::Pass::buffer("pointer", &pointer.argument(target.stream)),
+                    ::gpuk::Pass::buffer("answer", &answer.argument_mut(target.stream)),
                 ],
             )?
         };
-        Ok((payload, answer))
+        ::gpuk::On::returned(&on, payload, answer)
     }
 }
 

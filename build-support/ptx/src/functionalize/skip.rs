@@ -1,0 +1,51 @@
+//! What a kernel with checks does first: nothing, if it was told to come after a launch that failed.
+//!
+//! The hidden argument says whether it was told (`gpuk_device::record::SKIP`). Any other launch pays the test of a
+//! bit that all threads share, and no register: what follows the test is written for few of them, and asks for no
+//! thread's index, which ptxas would keep for what comes behind. So every thread that leaves here writes the same
+//! word. It has done nothing, and neither has any other of the grid: nobody waits for it at a barrier.
+
+use gpuk_device::record::{NO_WORD, SKIP, gate};
+
+use super::code::{Prefix, load_gate};
+use crate::edit::Edits;
+use crate::function::{Function, FunctionKind};
+
+/// Puts it in front of an entry's instructions.
+pub(super) fn insert(edits: &mut Edits, function: &Function, prefix: &Prefix, gate: &str) {
+    if let (FunctionKind::Entry, Some(body)) = (function.kind, &function.body) {
+        edits.insert(body.span.start + 1, text(prefix, gate));
+    }
+}
+
+fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> String {
+    let load = load_gate(FunctionKind::Entry, &format!("{r}_gate"), gate);
+    // The upper half of a word is enough to tell whether it is one of a thread.
+    let (best, none) = (gate::BEST + 4, (NO_WORD >> 32) as i32);
+    let (other, skipped) = (gate::PAIR as u64 | SKIP, gate::SKIPPED);
+    let own = skipped as u64 - SKIP;
+    format!(
+        "
+\t{{
+\t.reg .pred \t{r}_p;
+\t.reg .b32 \t{r}_a;
+\t.reg .b64 \t{r}_gate, {r}_before;
+\tld.param.u32 \t{r}_a, [{gate}];
+\tand.b32 \t{r}_a, {r}_a, {SKIP};
+\tsetp.eq.s32 \t{r}_p, {r}_a, 0;
+\t@{r}_p bra \t{label}_run;
+\t{load}
+\tcvta.to.global.u64 \t{r}_gate, {r}_gate;
+\txor.b64 \t{r}_before, {r}_gate, {other};
+\tld.volatile.global.u32 \t{r}_a, [{r}_before+{best}];
+\tsetp.eq.s32 \t{r}_p, {r}_a, {none};
+\tld.volatile.global.u32 \t{r}_a, [{r}_before+{skipped}];
+\tsetp.eq.and.s32 \t{r}_p, {r}_a, 0, {r}_p;
+\t@{r}_p bra \t{label}_run;
+\tadd.s32 \t{r}_a, {r}_a, 1;
+\tst.volatile.global.u32 \t[{r}_gate+{own}], {r}_a;
+\texit;
+\t}}
+{label}_run:"
+    )
+}

@@ -9,6 +9,7 @@
 
 mod edit;
 mod error;
+mod flow;
 mod function;
 pub mod functionalize;
 mod instruction;

@@ -37,6 +37,13 @@ impl<'m> Words<'m> {
         self.places.iter().copied()
     }
 
+    /// The words in a span.
+    pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = (&'m str, Span)> {
+        let first = (self.places).partition_point(|(_, place)| place.start < span.start);
+        let rest = self.places.get(first..).unwrap_or_default().iter().copied();
+        rest.take_while(move |(_, place)| place.end <= span.end)
+    }
+
     /// `base`, or `base1`, `base2`, …, such that no word begins with it and an underscore.
     pub(crate) fn free_prefix(&self, base: &str) -> String {
         let taken: HashSet<_> = (self.known.keys())

@@ -33,7 +33,10 @@ pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Ch
     let (text, sites, entries) = if shop.package.config.checks == CheckMode::Trap {
         (module.text().to_owned(), Vec::new(), Vec::new())
     } else {
-        let options = functionalize::Options { asserts: true };
+        let options = functionalize::Options {
+            asserts: true,
+            ahead: true,
+        };
         match functionalize::functionalize(&module, &options) {
             Ok(Functionalized {
                 text,

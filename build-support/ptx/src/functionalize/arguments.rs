@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::flow::{Flow, NodeId};
+use crate::flow::{Flow, NodeId};
 use crate::instruction::{Call, Instruction, Operand};
 use crate::name::Name;
 use crate::statement::StatementKind;

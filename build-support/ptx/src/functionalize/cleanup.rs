@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::failure::Failure;
-use super::flow::{Flow, NodeId};
+use crate::flow::{Flow, NodeId};
 use crate::instruction::Operand;
 use crate::name::Name;
 use crate::statement::{RegisterId, StatementKind};

@@ -1,6 +1,6 @@
 //! What a register is known to hold, followed back to a symbol or a number.
 
-use super::flow::{Flow, NodeId};
+use crate::flow::{Flow, NodeId};
 use crate::instruction::{Instruction, Operand};
 use crate::name::Name;
 
@@ -16,7 +16,8 @@ pub(super) enum Constant {
 /// How far back a value is followed; debug builds copy a pointer some five times.
 const MAX_STEPS: usize = 64;
 
-/// Follows `operand` back through its registers' only definitions, and notes them in `trail`.
+/// Follows `operand` back through its registers' definitions, and notes them in `trail`. Where a loop was
+/// written out there are several, which must agree.
 pub(super) fn resolve(
     flow: &Flow<'_>,
     operand: &Operand,
@@ -36,20 +37,23 @@ pub(super) fn resolve(
             Operand::Register(register) => register,
             _ => return Err("an argument is no register, number or symbol".to_owned()),
         };
-        let [definition] = flow.definitions(register.id) else {
-            return Err(format!(
-                "`{}` is not set in exactly one place",
-                register.name
-            ));
+        let steps = flow.definitions(register.id).iter().map(|definition| {
+            let found = flow.instruction(*definition);
+            found.filter(|found| found.guard.is_none()).and_then(step)
+        });
+        let mut agreed = None;
+        for found in steps {
+            let Some(found) = found else {
+                return Err(format!("`{}` is not a constant", register.name));
+            };
+            if agreed.replace(found).is_some_and(|before| before != found) {
+                return Err(format!("`{}` is set to several values", register.name));
+            }
+        }
+        let Some((source, more)) = agreed else {
+            return Err(format!("`{}` is not set", register.name));
         };
-        let step = flow
-            .instruction(*definition)
-            .filter(|instruction| instruction.guard.is_none())
-            .and_then(step);
-        let Some((source, more)) = step else {
-            return Err(format!("`{}` is not a constant", register.name));
-        };
-        trail.push(*definition);
+        trail.extend(flow.definitions(register.id));
         operand = source;
         offset = offset.wrapping_add(more);
     }

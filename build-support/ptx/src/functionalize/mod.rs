@@ -3,8 +3,11 @@
 //! - here: what goes in and comes out, and the order of the steps
 //! - `refusal`: what cannot be functionalized
 //! - `site`, `format`: what a check says, and whether its message fits its values
-//! - `flow`, `constant`: which instruction sets a register, and to what
+//! - `constant`: what a register holds
 //! - `failure`, `arguments`: a failure call with all that belongs to it
+//! - `guard`: how the front end lays a check out
+//! - `group`: checks that are made together, in front of the loads that they guard
+//! - `range`: loops of which all checks are decided before they begin
 //! - `reach`: which functions can come to a check
 //! - `gate`: the hidden parameter and who passes it on
 //! - `skip`: what a kernel does first
@@ -22,9 +25,11 @@ mod cleanup;
 mod code;
 mod constant;
 mod failure;
-mod flow;
 mod format;
 mod gate;
+mod group;
+mod guard;
+mod range;
 mod reach;
 mod refusal;
 mod rewrite;
@@ -35,10 +40,16 @@ mod strings;
 pub use refusal::{Place, Refusal};
 pub use site::{Site, SiteKind};
 
+use std::collections::HashSet;
+
 use gpuk_device::record::TAG_BITS;
 
-use self::failure::Failing;
+use self::failure::{Checked, Failing};
+use self::reach::Reach;
+use self::site::Label;
 use self::strings::Strings;
+use crate::edit::EditError;
+use crate::error::ParseError;
 use crate::module::Module;
 
 /// What to functionalize.
@@ -46,6 +57,9 @@ use crate::module::Module;
 pub struct Options {
     /// `assert` too, not only the checks of `gpuk.cuh`.
     pub asserts: bool,
+    /// Whether checks may be made before the place where they stand, wherever nobody can tell. Without it
+    /// each stands where it was written.
+    pub ahead: bool,
 }
 
 /// A module whose checks record their failure.
@@ -76,7 +90,7 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
     let strings = Strings::new(module);
     let failing = Failing::new(module, *options);
     let checked = failure::find(module, &failing, &strings, &mut refusals);
-    let reach = reach::Reach::new(module, &checked);
+    let reach = Reach::new(module, &checked);
     refusals.extend(reach.indirect(module, &failing));
     let Some(first) = checked.first().map(|found| found.function.name.to_string()) else {
         if !refusals.is_empty() {
@@ -97,16 +111,88 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let done = rewrite::rewrite(module, &failing, &strings, &checked, &reach);
-    let done = done.map_err(|error| {
+    let own = |text: String| {
         vec![Refusal::Rewrite {
             function: first.clone(),
+            text,
+        }]
+    };
+    if options.ahead
+        && let Some((module, early)) = ahead(module, *options).map_err(|error| own(error.to_string()))?
+    {
+        let strings = Strings::new(&module);
+        let failing = Failing::new(&module, *options);
+        let checked = failure::find(&module, &failing, &strings, &mut refusals);
+        if refusals.is_empty() {
+            let reach = Reach::new(&module, &checked);
+            return finish(&module, &failing, &strings, &checked, &reach, &early);
+        }
+    }
+    finish(module, &failing, &strings, &checked, &reach, &Early::default())
+}
+
+/// The module with checks before the place where they stand; `None` if all stay.
+fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, AheadError> {
+    let mut early = Early::default();
+    let mut done = None;
+    let strings = Strings::new(module);
+    let failing = Failing::new(module, options);
+    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    if let Some(split) = range::split(module, &checked)? {
+        early.ranges = split.labels;
+        done = Some(Module::parse(split.text)?);
+    }
+    let module = done.as_ref().unwrap_or(module);
+    let strings = Strings::new(module);
+    let failing = Failing::new(module, options);
+    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    if let Some(grouped) = group::group(module, &checked)? {
+        early.groups = grouped.labels;
+        done = Some(Module::parse(grouped.text)?);
+    }
+    Ok(done.map(|module| (module, early)))
+}
+
+/// A pass over PTX wrote what cannot be read, which is an error of this crate.
+#[derive(Debug, thiserror::Error)]
+enum AheadError {
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+}
+
+/// The checks that are made before the place where they stand.
+#[derive(Debug, Default)]
+struct Early {
+    ranges: HashSet<Label>,
+    groups: HashSet<Label>,
+}
+
+/// Rewrites a module that has checks and no reason to be refused.
+fn finish(
+    module: &Module,
+    failing: &Failing<'_>,
+    strings: &Strings<'_>,
+    checked: &[Checked<'_>],
+    reach: &Reach,
+    early: &Early,
+) -> Result<Functionalized, Vec<Refusal>> {
+    let first = || {
+        checked
+            .first()
+            .map_or_else(String::new, |found| found.function.name.to_string())
+    };
+    let done = rewrite::rewrite(module, failing, strings, checked, reach);
+    let done = done.map_err(|error| {
+        vec![Refusal::Rewrite {
+            function: first(),
             text: error.to_string(),
         }]
     })?;
     if done.sites.len() > MAX_SITES {
         return Err(vec![Refusal::Sites {
-            function: first,
+            function: first(),
             count: done.sites.len(),
         }]);
     }

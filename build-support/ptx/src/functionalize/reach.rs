@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::failure::{Checked, Failing};
-use super::flow::{Role, each_operand};
 use super::refusal::{Place, Refusal};
+use crate::flow::{Role, each_operand};
 use crate::function::Function;
 use crate::instruction::Operand;
 use crate::module::{ItemKind, Module};

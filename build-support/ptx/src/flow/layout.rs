@@ -8,24 +8,26 @@ use crate::span::Span;
 use crate::statement::{Body, Loc, RegisterId, Statement, StatementKind};
 
 /// A statement's index in [`Flow::nodes`].
-pub(super) type NodeId = usize;
+pub(crate) type NodeId = usize;
 
 /// A statement and its neighbours.
 #[derive(Debug)]
-pub(super) struct Node<'m> {
-    pub(super) statement: &'m Statement,
+pub(crate) struct Node<'m> {
+    pub(crate) statement: &'m Statement,
     /// The block that it stands in; `None` for the body itself.
-    pub(super) block: Option<NodeId>,
+    pub(crate) block: Option<NodeId>,
     previous: Option<NodeId>,
     next: Option<NodeId>,
     loc: Option<&'m Loc>,
+    /// The place of that `.loc`.
+    pub(crate) line: Option<Span>,
 }
 
 /// The statements of a body in the order of the text; a block comes before what stands in it.
 #[derive(Debug)]
-pub(super) struct Flow<'m> {
-    pub(super) body: &'m Body,
-    pub(super) nodes: Vec<Node<'m>>,
+pub(crate) struct Flow<'m> {
+    pub(crate) body: &'m Body,
+    pub(crate) nodes: Vec<Node<'m>>,
     mentions: HashMap<RegisterId, Vec<NodeId>>,
     definitions: HashMap<RegisterId, Vec<NodeId>>,
     /// By block, those inside it included.
@@ -50,7 +52,7 @@ const NO_RESULT: [&str; 12] = [
 ];
 
 impl<'m> Flow<'m> {
-    pub(super) fn new(body: &'m Body) -> Self {
+    pub(crate) fn new(body: &'m Body) -> Self {
         let mut flow = Self {
             body,
             nodes: Vec::new(),
@@ -58,7 +60,7 @@ impl<'m> Flow<'m> {
             definitions: HashMap::new(),
             symbols: HashMap::new(),
         };
-        flow.add(&body.statements, None, &mut None);
+        flow.add(&body.statements, None, &mut None, &mut None);
         flow
     }
 
@@ -67,14 +69,16 @@ impl<'m> Flow<'m> {
         statements: &'m [Statement],
         block: Option<NodeId>,
         loc: &mut Option<&'m Loc>,
+        line: &mut Option<Span>,
     ) {
         let mut previous: Option<NodeId> = None;
         for statement in statements {
             let id = self.nodes.len();
-            if let StatementKind::Loc(found) = &statement.kind
-                && found.line > 0
-            {
-                *loc = Some(found);
+            if let StatementKind::Loc(found) = &statement.kind {
+                *line = Some(statement.span);
+                if found.line > 0 {
+                    *loc = Some(found);
+                }
             }
             if let Some(node) = previous.and_then(|previous| self.nodes.get_mut(previous)) {
                 node.next = Some(id);
@@ -85,10 +89,11 @@ impl<'m> Flow<'m> {
                 previous,
                 next: None,
                 loc: *loc,
+                line: *line,
             });
             previous = Some(id);
             match &statement.kind {
-                StatementKind::Block(inner) => self.add(inner, Some(id), loc),
+                StatementKind::Block(inner) => self.add(inner, Some(id), loc, line),
                 StatementKind::Instruction(instruction) => self.index(id, instruction),
                 _ => {}
             }
@@ -123,57 +128,57 @@ impl<'m> Flow<'m> {
     }
 
     /// The statements that mention a register.
-    pub(super) fn mentions(&self, register: RegisterId) -> &[NodeId] {
+    pub(crate) fn mentions(&self, register: RegisterId) -> &[NodeId] {
         self.mentions.get(&register).map_or(&[], Vec::as_slice)
     }
 
     /// The statements that may set a register.
-    pub(super) fn definitions(&self, register: RegisterId) -> &[NodeId] {
+    pub(crate) fn definitions(&self, register: RegisterId) -> &[NodeId] {
         self.definitions.get(&register).map_or(&[], Vec::as_slice)
     }
 
     /// The statements in a block, however deep, that mention a symbol.
-    pub(super) fn symbol(&self, block: Option<NodeId>, name: &Name) -> &[NodeId] {
+    pub(crate) fn symbol(&self, block: Option<NodeId>, name: &Name) -> &[NodeId] {
         let key = (block, Name::clone(name));
         self.symbols.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn kind(&self, node: NodeId) -> Option<&'m StatementKind> {
+    pub(crate) fn kind(&self, node: NodeId) -> Option<&'m StatementKind> {
         self.nodes.get(node).map(|node| &node.statement.kind)
     }
 
-    pub(super) fn instruction(&self, node: NodeId) -> Option<&'m Instruction> {
+    pub(crate) fn instruction(&self, node: NodeId) -> Option<&'m Instruction> {
         self.nodes.get(node)?.statement.instruction()
     }
 
-    pub(super) fn span(&self, node: NodeId) -> Option<Span> {
+    pub(crate) fn span(&self, node: NodeId) -> Option<Span> {
         self.nodes.get(node).map(|node| node.statement.span)
     }
 
     /// The block that `node` stands in; `None` for the body itself.
-    pub(super) fn block(&self, node: NodeId) -> Option<NodeId> {
+    pub(crate) fn block(&self, node: NodeId) -> Option<NodeId> {
         self.nodes.get(node).and_then(|node| node.block)
     }
 
     /// What `.loc` says of `node`.
-    pub(super) fn loc(&self, node: NodeId) -> Option<&'m Loc> {
+    pub(crate) fn loc(&self, node: NodeId) -> Option<&'m Loc> {
         self.nodes.get(node).and_then(|node| node.loc)
     }
 
     /// What stands before `node` in the same block, the nearest first.
-    pub(super) fn before(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn before(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let previous = |node: &NodeId| self.nodes.get(*node).and_then(|node| node.previous);
         std::iter::successors(previous(&node), previous)
     }
 
     /// What stands after `node` in the same block.
-    pub(super) fn after(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn after(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let next = |node: &NodeId| self.nodes.get(*node).and_then(|node| node.next);
         std::iter::successors(next(&node), next)
     }
 
     /// What stands directly in the block `node`.
-    pub(super) fn inside(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn inside(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let first = (self.block(node + 1) == Some(node)).then_some(node + 1);
         first
             .into_iter()
@@ -190,7 +195,7 @@ fn push<K: std::hash::Hash + Eq>(map: &mut HashMap<K, Vec<NodeId>>, key: K, node
 
 /// What an operand is to its instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Result,
     Source,
     /// The target of a call.
@@ -198,7 +203,7 @@ pub(super) enum Role {
 }
 
 /// Calls `visit` for every outermost operand, the guard's and a call's too.
-pub(super) fn each_operand<'m>(
+pub(crate) fn each_operand<'m>(
     instruction: &'m Instruction,
     visit: &mut dyn FnMut(&'m Operand, Role),
 ) {

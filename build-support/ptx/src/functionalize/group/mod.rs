@@ -1,0 +1,254 @@
+//! Checks that stand behind each other, made together.
+//!
+//! A branch that leaves keeps ptxas from moving what follows in front of it, so the loads behind a check wait
+//! for it, and what uses one load stands in the way of the next. Here the statements between such checks are
+//! put in another order: each check as early as its operands are there, those that can be made at once by one
+//! branch, then the loads that they guard, and what uses those last.
+//!
+//! - here: which statements, and the edits
+//! - `unit`: the statements and what each must come after
+//! - `order`: the order
+//!
+//! Nobody can tell the difference. A load never moves in front of a check before it, a check never in front of
+//! a store, barrier or anything else that others see, and of two checks the first still decides first.
+
+mod order;
+mod unit;
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use self::order::{Step, order};
+use self::unit::Unit;
+use super::failure::Checked;
+use super::guard::{self, Guarded};
+use super::site::Label;
+use crate::edit::{EditError, Edits};
+use crate::flow::{BlockId, Graph, loops};
+use crate::module::Module;
+use crate::span::Span;
+use crate::statement::StatementKind;
+use crate::words::Words;
+
+/// A module with checks made together.
+#[derive(Debug)]
+pub(super) struct Grouped {
+    pub(super) text: String,
+    /// The checks that are made with others, or before loads that stood before them.
+    pub(super) labels: HashSet<Label>,
+}
+
+/// The most statements that are put in another order.
+const MAX_UNITS: usize = 4096;
+
+/// Groups the checks of a module; `None` if there is nothing to do.
+pub(super) fn group(
+    module: &Module,
+    checked: &[Checked<'_>],
+) -> Result<Option<Grouped>, EditError> {
+    let words = Words::new(module);
+    let register = words.free_prefix("%gpukg");
+    let label = words.free_prefix("$GPUKG");
+    let mut edits = Edits::new();
+    let mut labels = HashSet::new();
+    let mut number = 0;
+    for found in checked {
+        let Some(graph) = guard::graph(found) else {
+            continue;
+        };
+        let guards = guard::find(found, &graph);
+        let mut tail = String::new();
+        let first = number;
+        for trace in traces(&graph, &guards) {
+            let names = Names {
+                register: &register,
+                label: &label,
+                number: &mut number,
+            };
+            let Some((span, text, cold)) = rewrite(module, found, &graph, &trace, names) else {
+                continue;
+            };
+            edits.replace(span, text);
+            tail.push_str(&cold);
+            for guard in &trace.guards {
+                if let Some(failure) = found.failures.get(guard.failure) {
+                    labels.insert(failure.label.clone());
+                }
+            }
+        }
+        if number > first
+            && let Some(body) = &found.function.body
+        {
+            let mut predicates = String::new();
+            for number in first..number {
+                // Writing to a string does not fail.
+                let _ = write!(predicates, "\n\t.reg .pred \t{register}_{number}, {register}_{number}_n;");
+            }
+            edits.insert(body.span.start + 1, predicates);
+            edits.insert(body.span.end.saturating_sub(1), format!("\tret;\n{tail}"));
+        }
+    }
+    if number == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Grouped {
+        text: edits.apply(module.text())?,
+        labels,
+    }))
+}
+
+/// What new names begin with, and the number of the next.
+#[derive(Debug)]
+struct Names<'a> {
+    register: &'a str,
+    label: &'a str,
+    number: &'a mut usize,
+}
+
+/// Blocks that are left only forward or by failing a check.
+#[derive(Debug)]
+struct Trace {
+    first: BlockId,
+    last: BlockId,
+    guards: Vec<Guarded>,
+    /// Whether it is run once, and not in a loop.
+    once: bool,
+}
+
+/// The traces with more than one check.
+fn traces(graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
+    let loops = loops(graph);
+    let mut found: Vec<Trace> = Vec::new();
+    let mut ordered: Vec<Guarded> = guards.iter().copied().filter(|guard| guard.inline).collect();
+    ordered.sort_by_key(|guard| guard.branch);
+    for guard in ordered {
+        let block = graph.block(guard.branch);
+        let alone = graph.blocks[guard.next].predecessors == [block];
+        match found.last_mut() {
+            Some(trace) if trace.last == block => {
+                trace.guards.push(guard);
+                trace.last = if alone { guard.next } else { block };
+            }
+            _ => found.push(Trace {
+                first: block,
+                last: if alone { guard.next } else { block },
+                guards: vec![guard],
+                once: !loops.iter().any(|found| found.blocks.contains(&block)),
+            }),
+        }
+    }
+    found.retain(|trace| trace.guards.len() > 1);
+    found
+}
+
+/// The statements of a trace in their new order, and what goes to the end of the body.
+fn rewrite(
+    module: &Module,
+    checked: &Checked<'_>,
+    graph: &Graph,
+    trace: &Trace,
+    names: Names<'_>,
+) -> Option<(Span, String, String)> {
+    let flow = &checked.flow;
+    let units = unit::units(flow, graph, trace)?;
+    if units.len() > MAX_UNITS {
+        return None;
+    }
+    let steps = order(&units);
+    let start = flow.span(graph.blocks[trace.first].first)?.start;
+    let end = match trace.guards.last() {
+        // The last check's block fails behind its branch, and stands there no more.
+        Some(guard) if graph.block(guard.branch) == trace.last => {
+            flow.span(graph.blocks[guard.next].first)?.start
+        }
+        _ => flow.span(graph.blocks[trace.last].end - 1)?.end,
+    };
+    let Names {
+        register,
+        label,
+        number,
+    } = names;
+    let (mut text, mut tail) = (String::new(), String::new());
+    let mut loc = None;
+    for step in steps {
+        match step {
+            Step::Run(index) => {
+                let node = units.get(index)?.node;
+                if let Some(line) = unit::loc(flow, node)
+                    && loc != Some(line)
+                {
+                    loc = Some(line);
+                    text.push_str(module.at(line));
+                    text.push_str("\n\t");
+                }
+                text.push_str(module.at(flow.span(node)?));
+                text.push_str("\n\t");
+            }
+            Step::Check(group) => {
+                let ok = format!("{register}_{number}");
+                let cold = format!("{label}_{number}");
+                *number += 1;
+                let mut taken: Option<()> = None;
+                let _ = writeln!(tail, "{cold}:");
+                if trace.once {
+                    // Never taken, as no block is 0 threads wide. With it ptxas does not make the way of
+                    // those that pass conditional, in front of the failing one, whose registers stay then.
+                    let _ = writeln!(
+                        tail,
+                        "\t{{\n\t.reg .b32 \t{ok}_w;\n\tmov.u32 \t{ok}_w, %ntid.x;\n\tsetp.eq.s32 \t{ok}_n, {ok}_w, 0;\n\t}}\n\t@{ok}_n bra \t{cold}_passed;"
+                    );
+                }
+                for (at, index) in group.iter().enumerate() {
+                    let Unit::Check { guard, .. } = &units.get(*index)?.kind else {
+                        return None;
+                    };
+                    let predicate = flow.instruction(guard.branch)?.guard.as_ref()?;
+                    let predicate = &predicate.predicate.register()?.name;
+                    // The predicate that says whether the check passes.
+                    let not = if guard.passes_if { "" } else { "!" };
+                    let _ = match (taken, guard.passes_if) {
+                        (None, true) => write!(text, "mov.pred \t{ok}, {predicate};\n\t"),
+                        (None, false) => write!(text, "not.pred \t{ok}, {predicate};\n\t"),
+                        (Some(()), true) => write!(text, "and.pred \t{ok}, {ok}, {predicate};\n\t"),
+                        (Some(()), false) => write!(
+                            text,
+                            "not.pred \t{ok}_n, {predicate};\n\tand.pred \t{ok}, {ok}, {ok}_n;\n\t"
+                        ),
+                    };
+                    taken = Some(());
+                    if at + 1 < group.len() {
+                        let _ = writeln!(tail, "\t@{not}{predicate} bra \t{cold}_{at};");
+                    }
+                    tail.push_str(cold_text(module, checked, graph, guard)?);
+                    if at + 1 < group.len() {
+                        let _ = writeln!(tail, "\n{cold}_{at}:");
+                    }
+                }
+                tail.push('\n');
+                let _ = write!(text, "@!{ok} bra \t{cold};\n\t");
+                if trace.once {
+                    let _ = write!(text, "\n{cold}_passed:\n\t");
+                }
+            }
+        }
+    }
+    Some((Span::new(start, end), text.trim_end().to_owned() + "\n", tail))
+}
+
+/// The text of a block that fails, without its label.
+fn cold_text<'m>(
+    module: &'m Module,
+    checked: &Checked<'_>,
+    graph: &Graph,
+    guard: &Guarded,
+) -> Option<&'m str> {
+    let flow = &checked.flow;
+    let block = &graph.blocks[guard.cold];
+    let mut first = block.first;
+    if let Some(StatementKind::Label(_)) = flow.kind(first) {
+        first += 1;
+    }
+    let start = flow.span(first)?.start;
+    let end = flow.span(graph.blocks[guard.next].first)?.start;
+    Some(module.at(Span::new(start, end)))
+}

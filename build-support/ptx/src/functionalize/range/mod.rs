@@ -1,0 +1,372 @@
+//! Checks of a loop whose outcome is known before the loop begins.
+//!
+//! Where a check compares what grows evenly from round to round with what stays, the first and the last
+//! round decide for all. So the loop is written twice: without those checks for when they all pass, which is
+//! decided in front of it, and as it was for when one may fail, which finds out which one and where. A loop
+//! without a branch that leaves it is what ptxas unrolls, and what it moves loads in.
+//!
+//! - here: which loops, and the edits
+//! - `step`: how a value changes from round to round
+//! - `trips`: how many rounds there can be
+//! - `ahead`: the code in front of the loop
+//!
+//! Nothing is decided by what a number is likely to be: a difference that could wrap, or rounds that cannot
+//! be counted, lead to the loop as it was.
+
+mod ahead;
+mod step;
+mod trips;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+use self::ahead::Ahead;
+use self::step::Rounds;
+use super::failure::Checked;
+use super::guard::{self, Guarded};
+use super::site::Label;
+use crate::edit::{EditError, Edits};
+use crate::flow::{Effect, Flow, Graph, Loop, NodeId, effect, loops};
+use crate::module::Module;
+use crate::span::Span;
+use crate::statement::StatementKind;
+use crate::words::Words;
+
+/// A module with loops written twice.
+#[derive(Debug)]
+pub(super) struct Split {
+    pub(super) text: String,
+    /// The checks that are decided in front of their loop.
+    pub(super) labels: HashSet<Label>,
+}
+
+/// Splits the loops of a module; `None` if there is none to split.
+pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<Split>, EditError> {
+    let words = Words::new(module);
+    let mut edits = Edits::new();
+    let mut labels = HashSet::new();
+    let mut number = 0;
+    for found in checked {
+        let Some(graph) = guard::graph(found) else {
+            continue;
+        };
+        let guards = guard::find(found, &graph);
+        let mut tail = String::new();
+        let all = loops(&graph);
+        for lp in &all {
+            let inner = all
+                .iter()
+                .any(|other| other != lp && lp.blocks.contains(&other.header));
+            if inner {
+                continue;
+            }
+            let names = Names {
+                register: words.free_prefix("%gpukr"),
+                label: words.free_prefix("$GPUKR"),
+                number,
+            };
+            let Some(twice) = twice(module, &words, found, &graph, lp, &guards, &names) else {
+                continue;
+            };
+            number += 1;
+            edits.insert(twice.start, twice.ahead);
+            for span in twice.gone {
+                edits.delete(span);
+            }
+            edits.insert(twice.end, twice.back);
+            tail.push_str(&twice.slow);
+            for guard in twice.decided {
+                if let Some(failure) = found.failures.get(guard.failure) {
+                    labels.insert(failure.label.clone());
+                }
+            }
+        }
+        if !tail.is_empty()
+            && let Some(body) = &found.function.body
+        {
+            edits.insert(body.span.end.saturating_sub(1), format!("\tret;\n{tail}"));
+        }
+    }
+    if number == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Split {
+        text: edits.apply(module.text())?,
+        labels,
+    }))
+}
+
+/// What new names begin with, and the number of the loop.
+#[derive(Debug)]
+struct Names {
+    register: String,
+    label: String,
+    number: usize,
+}
+
+/// A loop written twice, or written out in front of itself.
+#[derive(Debug)]
+struct Twice {
+    /// In front of the loop: decides, and goes to the slow one.
+    start: usize,
+    ahead: String,
+    /// What goes from the fast one.
+    gone: Vec<Span>,
+    /// Behind the fast one: where the slow one comes back.
+    end: usize,
+    back: String,
+    /// The loop as it was.
+    slow: String,
+    decided: Vec<Guarded>,
+}
+
+fn twice(
+    module: &Module,
+    words: &Words<'_>,
+    checked: &Checked<'_>,
+    graph: &Graph,
+    lp: &Loop,
+    guards: &[Guarded],
+    names: &Names,
+) -> Option<Twice> {
+    let flow = &checked.flow;
+    let inside: Vec<Guarded> = (guards.iter().copied())
+        .filter(|guard| lp.blocks.contains(&graph.block(guard.branch)) && guard.inline)
+        .collect();
+    let [latch] = lp.latches[..] else {
+        return None;
+    };
+    if inside.is_empty() || !compact(checked, graph, lp, latch, guards) {
+        return None;
+    }
+    let (first, last) = (graph.blocks[lp.header].first, graph.blocks[latch].end - 1);
+    // One way in, from above.
+    let entries = (graph.blocks[lp.header].predecessors.iter()).filter(|from| **from != latch);
+    if !entries.eq([&lp.header.checked_sub(1)?]) {
+        return None;
+    }
+    let rounds = Rounds::new(flow, graph, lp, latch);
+    let mut ahead = Ahead::new(&rounds, &names.register);
+    let count = trips::count(&rounds, &mut ahead, last)?;
+    let all = inside.len();
+    let decided: Vec<Guarded> = (inside.into_iter())
+        .filter(|guard| ahead.decide(guard, &count).is_some())
+        .collect();
+    let piece = Piece {
+        module,
+        words,
+        flow,
+        first,
+        last,
+    };
+    if decided.is_empty() {
+        return unrolled(&piece, all, ahead, &count, names);
+    }
+
+    let Names { label, number, .. } = names;
+    let (span, slow) = (piece.span()?, format!("{label}_{number}_"));
+    let back = format!("{label}_{number}");
+    let gone = decided.iter().map(|guard| {
+        let label = graph.blocks[guard.next].first;
+        Some(Span::new(flow.span(guard.branch)?.start, flow.span(label)?.start))
+    });
+    Some(Twice {
+        start: span.start,
+        ahead: ahead.finish(&format!("{slow}{}", piece.header()?)),
+        gone: gone.collect::<Option<_>>()?,
+        end: span.end,
+        back: format!("\n{back}:"),
+        slow: format!("{}\n\tbra.uni \t{back};\n", piece.copy(span, &piece.labels(&slow))),
+        decided,
+    })
+}
+
+/// How often a loop is written out.
+const COPIES: u64 = 4;
+
+/// The most statements of a loop that is written out.
+const MAX_COPIED: usize = 60;
+
+/// Writes a loop out, whose checks are of what it loads: four rounds after each other, as long as there are
+/// more. The checks of four rounds can then be made together with loads.
+fn unrolled(
+    piece: &Piece<'_>,
+    checks: usize,
+    mut ahead: Ahead<'_>,
+    count: &str,
+    names: &Names,
+) -> Option<Twice> {
+    let flow = piece.flow;
+    let nodes = piece.first..=piece.last;
+    let instructions = nodes.clone().filter_map(|node| flow.instruction(node));
+    let (mut loads, mut size) = (0, 0);
+    for found in instructions {
+        size += 1;
+        match effect(found) {
+            Effect::Pure => {}
+            Effect::Read => loads += 1,
+            // Calls are those that fail, and branches go forward.
+            Effect::Fixed if found.call.is_some() || &*found.opcode == "bra" => {}
+            Effect::Fixed if &*found.opcode == "st" && found.has("param") => {}
+            Effect::Fixed => return None,
+        }
+    }
+    let asked = nodes.clone().any(|node| matches!(flow.kind(node), Some(StatementKind::Pragma(_))));
+    if asked || checks > 2 || loads < 2 || size > MAX_COPIED {
+        return None;
+    }
+    let Names {
+        register,
+        label,
+        number,
+    } = names;
+    let span = piece.span()?;
+    let body = Span::new(span.start, flow.span(piece.last)?.start);
+    ahead.require("ge.u64", count, &COPIES.to_string());
+    let left = format!("{register}_left_{number}");
+    let rounds = ahead.rounds;
+    let mut text = ahead.begin(&left, count, piece.label()?);
+    let passing = rounds.passing(piece.first..=piece.last);
+    for copy in 0..COPIES {
+        for (name, ty) in &passing {
+            let own = format!("{register}_{number}_{copy}_{}", bare(name));
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "\t.reg .{} \t{own};", ty.as_str());
+        }
+    }
+    for copy in 0..COPIES {
+        let mut own: HashMap<&str, String> = piece.labels(&format!("{label}_{number}_{copy}_"));
+        for (name, _) in &passing {
+            own.insert(name, format!("{register}_{number}_{copy}_{}", bare(name)));
+        }
+        // Nothing goes to the later copies' headers.
+        let start = if copy == 0 { body.start } else { flow.span(piece.first)?.end };
+        text.push_str(&piece.copy(Span::new(start, body.end), &own));
+        text.push('\n');
+    }
+    let _ = write!(
+        text,
+        "\tadd.s64 \t{left}, {left}, -{COPIES};
+\tsetp.ge.u64 \t{left}_p, {left}, {COPIES};
+\t@{left}_p bra \t{label}_{number}_0_{};
+",
+        piece.header()?
+    );
+    Some(Twice {
+        start: span.start,
+        ahead: text,
+        gone: Vec::new(),
+        end: span.end,
+        back: String::new(),
+        slow: String::new(),
+        decided: Vec::new(),
+    })
+}
+
+/// The text of a loop.
+#[derive(Debug)]
+struct Piece<'a> {
+    module: &'a Module,
+    words: &'a Words<'a>,
+    flow: &'a Flow<'a>,
+    first: NodeId,
+    last: NodeId,
+}
+
+impl Piece<'_> {
+    fn span(&self) -> Option<Span> {
+        let (first, last) = (self.flow.span(self.first)?, self.flow.span(self.last)?);
+        Some(first.to(last))
+    }
+
+    /// The label that it begins with.
+    fn label(&self) -> Option<&str> {
+        match self.flow.kind(self.first)? {
+            StatementKind::Label(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The same without its dollar.
+    fn header(&self) -> Option<&str> {
+        self.label().map(bare)
+    }
+
+    /// New names for its labels, which begin with `own`.
+    fn labels(&self, own: &str) -> HashMap<&str, String> {
+        let labels = (self.first..=self.last).filter_map(|node| match self.flow.kind(node) {
+            Some(StatementKind::Label(name)) => Some(&**name),
+            _ => None,
+        });
+        labels
+            .map(|name| (name, format!("{own}{}", bare(name))))
+            .collect()
+    }
+
+    /// The text at `span` with some names changed.
+    fn copy(&self, span: Span, names: &HashMap<&str, String>) -> String {
+        let mut text = String::new();
+        let mut done = span.start;
+        for (word, place) in self.words.within(span) {
+            if let Some(name) = names.get(word) {
+                text.push_str(self.module.at(Span::new(done, place.start)));
+                text.push_str(name);
+                done = place.end;
+            }
+        }
+        text.push_str(self.module.at(Span::new(done, span.end)));
+        text
+    }
+}
+
+/// A name without the sign in front of it.
+fn bare(name: &str) -> &str {
+    name.trim_start_matches(['$', '%'])
+}
+
+/// Whether a loop stands in one piece, goes only forward but for its end, and can be copied.
+fn compact(
+    checked: &Checked<'_>,
+    graph: &Graph,
+    lp: &Loop,
+    latch: usize,
+    guards: &[Guarded],
+) -> bool {
+    let flow = &checked.flow;
+    let cold = |block: usize| {
+        !graph.reached(block)
+            || (guards.iter())
+                .any(|guard| guard.cold == block && lp.blocks.contains(&graph.block(guard.branch)))
+    };
+    let pieces = lp.header..=latch;
+    let whole = pieces
+        .clone()
+        .all(|block| lp.blocks.contains(&block) || cold(block))
+        && lp.blocks.iter().all(|block| pieces.contains(block));
+    let forward = lp.blocks.iter().all(|block| {
+        (graph.blocks[*block].successors.iter())
+            .all(|next| *next > *block || (*block == latch && *next == lp.header))
+    });
+    let copied = |node: NodeId| {
+        let plain = !matches!(
+            flow.kind(node),
+            Some(
+                StatementKind::BranchTargets { .. }
+                    | StatementKind::CallTargets { .. }
+                    | StatementKind::CallPrototype { .. }
+                    | StatementKind::Other
+            ) | None
+        );
+        // A label of an inner scope is not in sight elsewhere; a declaration would be made twice.
+        let inner = flow.block(node).is_some();
+        let scope = match flow.kind(node) {
+            Some(StatementKind::Label(_)) => !inner,
+            Some(StatementKind::Registers(_) | StatementKind::Variables(_)) => inner,
+            _ => true,
+        };
+        plain && scope
+    };
+    let (first, last) = (graph.blocks[lp.header].first, graph.blocks[latch].end - 1);
+    let level = flow.block(first).is_none() && flow.block(last).is_none();
+    whole && forward && level && (first..=last).all(copied)
+}

@@ -4,6 +4,7 @@
 //! package of its own version; one that runs from a checkout builds the checkout's, each time cargo says so.
 
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use gpuk_build::env::Env;
@@ -73,11 +74,10 @@ impl Simulator {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("build-support");
         let checkout = checkout.join("sim").join("cuda");
         let of_checkout = checkout.join("Cargo.toml").is_file();
-        let name = match of_checkout {
-            true => "checkout",
-            false => env!("CARGO_PKG_VERSION"),
-        };
-        let base = home.join("sim").join(name);
+        let base = home.join("sim").join(match of_checkout {
+            true => name_of_checkout(&checkout),
+            false => env!("CARGO_PKG_VERSION").to_owned(),
+        });
         let folder = base.join("lib");
         let there = is_complete(&folder);
         if of_checkout || !there {
@@ -107,6 +107,13 @@ impl Simulator {
             .env("LD_LIBRARY_PATH", path)
             .env("GPUK_SIM_REPORT", report)
     }
+}
+
+/// The name of a checkout's folder; others have others.
+fn name_of_checkout(path: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    format!("checkout-{:08x}", hasher.finish() as u32)
 }
 
 /// Whether the library is there as a whole, under both its names.

@@ -1,7 +1,9 @@
 //! Support for the tests of the whole: projects made in code, commands run in them, output made comparable.
 
+mod fetch;
 mod output;
 mod project;
 
+pub use fetch::{copy, fetch};
 pub use output::Output;
 pub use project::{Project, workspace_root};

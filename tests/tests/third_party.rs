@@ -2,41 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuk_tests::{Project, workspace_root};
+use gpuk_tests::{Project, copy, fetch, workspace_root};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
-
-/// The folder of a published crate's sources.
-fn fetch(name: &str, version: &str) -> PathBuf {
-    let project = Project::new("fetch", GPUK);
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    project.write(
-        "Cargo.toml",
-        &format!("{manifest}\n[dependencies]\n{name} = \"={version}\"\n"),
-    );
-    let metadata = project.cargo(&["metadata", "--format-version", "1"]).ok();
-    let metadata: serde_json::Value = serde_json::from_str(&metadata.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let package = packages
-        .iter()
-        .find(|package| package["name"] == name)
-        .unwrap();
-    Path::new(package["manifest_path"].as_str().unwrap())
-        .parent()
-        .unwrap()
-        .to_owned()
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().flatten() {
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(std::fs::copy(entry.path(), target).unwrap()),
-        }
-    }
-}
 
 #[test]
 #[ignore = "needs nvcc"]
@@ -45,7 +13,7 @@ fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
         "kernels = ['src/**/*.cu']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']",
     );
     copy(
-        &fetch("candle-kernels", "0.11.1").join("src"),
+        &fetch("candle-kernels", "0.11.1", GPUK).join("src"),
         &project.root().join("src"),
     );
     project.write("src/lib.rs", "");

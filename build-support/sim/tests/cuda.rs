@@ -8,8 +8,8 @@
 
 mod common;
 
+use common::Random;
 use common::Sim;
-use common::form::Random;
 use gpuk_sim::Launch;
 
 const GROUPS: &str = include_str!("ptx/groups.ptx");

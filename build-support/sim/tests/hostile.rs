@@ -10,8 +10,8 @@ mod common;
 
 use std::sync::Arc;
 
+use common::Random;
 use common::Sim;
-use common::form::Random;
 use gpuk_sim::{Device, Fault, Launch, LoadError, Options};
 
 const FILES: [&str; 6] = [

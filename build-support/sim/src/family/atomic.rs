@@ -316,7 +316,7 @@ fn apply(
                 What::MinU => cell.fetch_min(b, Order::SeqCst),
                 What::MaxU => cell.fetch_max(b, Order::SeqCst),
                 _ => {
-                    let next = |now| Some(changed64(op.what, now, b));
+                    let next = |now| Some(changed64(op.what, now, b, global));
                     let updated = cell.fetch_update(Order::SeqCst, Order::SeqCst, next);
                     updated.unwrap_or_else(|found| found)
                 }
@@ -364,16 +364,21 @@ fn apply(
     }
 }
 
-fn changed64(what: What, now: u64, b: u64) -> u64 {
+fn changed64(what: What, now: u64, b: u64, global: bool) -> u64 {
     match what {
         What::MinS => (now as i64).min(b as i64) as u64,
         What::MaxS => (now as i64).max(b as i64) as u64,
         What::AddF64 => {
+            // A NaN comes through; in shared memory, where it is an ordinary addition, made quiet.
+            let nan = |bits: u64| f64::from_bits(bits).is_nan();
             let sum = f64::from_bits(now) + f64::from_bits(b);
-            if sum.is_nan() {
-                crate::float::Format::F64.nan()
-            } else {
-                sum.to_bits()
+            match (nan(now), nan(b)) {
+                (_, true) if global => b,
+                (true, _) if global => now,
+                (true, _) => now | 1 << 51,
+                (_, true) => b | 1 << 51,
+                _ if sum.is_nan() => crate::float::Format::F64.nan(),
+                _ => sum.to_bits(),
             }
         }
         _ => b,

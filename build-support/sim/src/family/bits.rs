@@ -5,7 +5,7 @@ use gpuk_ptx::{Instruction, Operand, Type};
 use super::integer::{Int, args};
 use crate::decode::{Decoder, Mods};
 use crate::program::Args;
-use crate::register::{Dst, File, Pred};
+use crate::register::{Dst, File, Pred, each};
 use crate::wide::wide;
 
 /// What is computed.
@@ -408,8 +408,8 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
             });
         }
         Op::Bfi { wide, args, len } => {
-            let len: [u32; 32] = f.get(len);
-            let at: [u32; 32] = f.get(args.c);
+            let len = each(&f.get(len), |len: u32| byte(len, wide));
+            let at = each(&f.get(args.c), |at: u32| byte(at, wide));
             if wide {
                 let (a, mut b) = (f.get::<u64>(args.a), f.get::<u64>(args.b));
                 for lane in 0..32 {
@@ -518,10 +518,10 @@ fn run32(what: What, args: Args, f: &mut File<'_>, mask: u32) {
         }
         What::Brev => f.map1(mask, d, a, u32::reverse_bits),
         What::BfeU => f.map3(mask, d, (a, b, c), |a: u32, at: u32, len: u32| {
-            bfe_unsigned(a.into(), at, len) as u32
+            bfe_unsigned(a.into(), byte(at, false), byte(len, false)) as u32
         }),
         What::BfeS => f.map3(mask, d, (a, b, c), |a: u32, at: u32, len: u32| {
-            bfe_signed(a.into(), at, len, 31) as u32
+            bfe_signed(a.into(), byte(at, false), byte(len, false), 31) as u32
         }),
         What::Fns => f.map3(mask, d, (a, b, c), fns),
         What::ShfLeftClamp => f.map3(mask, d, (a, b, c), |a, b, c: u32| {
@@ -590,10 +590,10 @@ fn run64(what: What, args: Args, f: &mut File<'_>, mask: u32) {
         }
         What::Brev => f.map1(mask, d, a, u64::reverse_bits),
         What::BfeU => f.map3(mask, d, (a, b, c), |a: u64, at: u32, len: u32| {
-            bfe_unsigned(a, at, len)
+            bfe_unsigned(a, byte(at, true), byte(len, true))
         }),
         What::BfeS => f.map3(mask, d, (a, b, c), |a: u64, at: u32, len: u32| {
-            bfe_signed(a, at, len, 63)
+            bfe_signed(a, byte(at, true), byte(len, true), 63)
         }),
         _ => {}
     }
@@ -648,10 +648,15 @@ fn funnel(a: u32, b: u32, amount: u32) -> u32 {
     ((u64::from(b) << 32 | u64::from(a)) >> amount) as u32
 }
 
-/// Of `at` and `len` the low eight bits count.
+/// A place or a length is a byte (PTX ISA 9.7.1): of 32 bits devices take the low one, of 64 the largest if it is
+/// larger.
+#[inline(always)]
+fn byte(value: u32, wide: bool) -> u32 {
+    if wide { value.min(0xff) } else { value & 0xff }
+}
+
 #[inline(always)]
 fn bfe_unsigned(a: u64, at: u32, len: u32) -> u64 {
-    let (at, len) = (at & 0xff, len & 0xff);
     let shifted = if at > 63 { 0 } else { a >> at };
     if len > 63 {
         shifted
@@ -663,7 +668,6 @@ fn bfe_unsigned(a: u64, at: u32, len: u32) -> u64 {
 /// The sign is the field's highest bit, or `a`'s where the field reaches beyond it.
 #[inline(always)]
 fn bfe_signed(a: u64, at: u32, len: u32, top: u32) -> u64 {
-    let (at, len) = (at & 0xff, len & 0xff);
     if len == 0 {
         return 0;
     }
@@ -680,7 +684,6 @@ fn bfe_signed(a: u64, at: u32, len: u32, top: u32) -> u64 {
 
 #[inline(always)]
 fn bfi64(a: u64, b: u64, at: u32, len: u32) -> u64 {
-    let (at, len) = (at & 0xff, len & 0xff);
     let mask = if len > 63 { u64::MAX } else { (1 << len) - 1 };
     if at > 63 {
         b
@@ -692,7 +695,9 @@ fn bfi64(a: u64, b: u64, at: u32, len: u32) -> u64 {
 /// The `offset`-th bit that is set, counted from `base` (PTX ISA 9.7.1.18).
 #[inline(always)]
 fn fns(bits: u32, base: u32, offset: u32) -> u32 {
-    let base = base & 31;
+    if base > 31 {
+        return u32::MAX;
+    }
     let offset = offset as i32;
     if offset == 0 {
         return if bits >> base & 1 != 0 {

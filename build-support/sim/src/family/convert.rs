@@ -5,7 +5,7 @@ use gpuk_ptx::{Instruction, Operand, Type};
 use super::float::saturated;
 use crate::decode::{Decoder, Mods};
 use crate::float::exact::{Exact, Rest, Unpacked, cut};
-use crate::float::narrow::{bf16_to_f32, canonical, f16_to_f32, f32_to_bf16, f32_to_f16, flush};
+use crate::float::narrow::{canonical, f16_to_f32, f32_to_bf16, f32_to_f16, flush};
 use crate::float::{Format, Rounding};
 use crate::register::{Dst, File, Src, each};
 use crate::wide::wide;
@@ -400,14 +400,22 @@ fn quick(
             let ftz = spec.ftz;
             to64!(u32, |a: u32| {
                 let value = f32::from_bits(a);
-                f64::from(if ftz { flush(value) } else { value }).to_bits()
+                let value = if ftz {
+                    f32::from_bits(canonical(flush(value)))
+                } else {
+                    value
+                };
+                f64::from(value).to_bits()
             });
         }
         (Number::Float(Float::F64), Number::Float(Float::F32), false, true) if nearest => {
             let ftz = spec.ftz;
             to32!(u64, |a: u64| {
                 let value = f64::from_bits(a) as f32;
-                canonical(if ftz { flush(value) } else { value })
+                if value.is_nan() {
+                    return narrowed_nan(a, Format::F32) as u32;
+                }
+                (if ftz { flush(value) } else { value }).to_bits()
             });
         }
         (Number::Float(Float::F16), Number::Float(Float::F32), false, false) => {
@@ -415,7 +423,8 @@ fn quick(
             to32!(u32, |a: u32| f16_to_f32(a).to_bits());
         }
         (Number::Float(Float::Bf16), Number::Float(Float::F32), false, false) if !spec.ftz => {
-            to32!(u32, |a: u32| bf16_to_f32(a).to_bits());
+            // The bits, those of a NaN too.
+            to32!(u32, |a: u32| a << 16);
         }
         (Number::Float(Float::F32), Number::Float(Float::F16), false, false)
             if nearest && !spec.ftz =>
@@ -480,6 +489,22 @@ fn slow(spec: &Spec, f: &mut File<'_>, mask: u32, (d, bits): (Dst, u8), raw: &[u
     }
 }
 
+/// `cvt.rna.tf32`: half of the last place that is kept is added to the magnitude, but for infinities and NaNs.
+fn away(spec: &Spec, raw: u32) -> u32 {
+    const INFINITY: u32 = 0x7f80_0000;
+    let half = if raw & INFINITY == INFINITY {
+        0
+    } else {
+        0x1000
+    };
+    let bits = (raw + half) & !0x1fff;
+    if spec.finite && bits & INFINITY == INFINITY {
+        bits - 0x2000
+    } else {
+        bits
+    }
+}
+
 /// Converts one value; the result has no bits above the type's own.
 pub(crate) fn convert(spec: &Spec, raw: u64) -> u64 {
     match spec.from {
@@ -515,9 +540,13 @@ pub(crate) fn convert(spec: &Spec, raw: u64) -> u64 {
 }
 
 fn from_float(spec: &Spec, from: Float, raw: u64) -> u64 {
+    if spec.to == Number::Float(Float::Tf32) && spec.rounding == Rounding::NearestAway {
+        return away(spec, raw as u32).into();
+    }
     let format = from.format();
     let raw = raw & mask_of(spec.from.bits());
-    let raw = if spec.ftz && from == Float::F32 {
+    // Devices flush nothing on the way to f16.
+    let raw = if spec.ftz && from == Float::F32 && spec.to != Number::Float(Float::F16) {
         u64::from(flush(f32::from_bits(raw as u32)).to_bits())
     } else {
         raw
@@ -526,6 +555,8 @@ fn from_float(spec: &Spec, from: Float, raw: u64) -> u64 {
         Number::Int { bits, signed } => {
             let (low, high) = range(bits, signed);
             let value = match format.unpack(raw) {
+                // What devices give: all zeros only of 32 bits or less from 32 bits or less.
+                Unpacked::Nan if bits == 64 || from == Float::F64 => 1 << (bits - 1),
                 Unpacked::Nan => 0,
                 Unpacked::Infinity { negative: true } => low,
                 Unpacked::Infinity { negative: false } => high,
@@ -536,8 +567,7 @@ fn from_float(spec: &Spec, from: Float, raw: u64) -> u64 {
         Number::Float(to) => {
             let target = to.format();
             let bits = match format.unpack(raw) {
-                Unpacked::Nan if from == to && from == Float::F64 => raw,
-                Unpacked::Nan => target.nan(),
+                Unpacked::Nan => nan(spec, from, to, raw),
                 Unpacked::Finite(value) if spec.integral => {
                     let whole = integral(value, spec.rounding);
                     target.round(whole, Rounding::Nearest)
@@ -546,6 +576,29 @@ fn from_float(spec: &Spec, from: Float, raw: u64) -> u64 {
             };
             finish(spec, to, bits)
         }
+    }
+}
+
+/// A NaN's bits of another format: its sign and the bits that fit, made quiet.
+fn narrowed_nan(raw: u64, to: Format) -> u64 {
+    let sign = raw >> 63 << (to.exponent + to.mantissa);
+    let payload = (raw & ((1 << 52) - 1)) >> (52 - to.mantissa);
+    sign | to.infinity() | 1 << (to.mantissa - 1) | payload
+}
+
+/// What devices make of a NaN. Those of 64 bits keep what fits of it, those of 32 bits do where a move is enough.
+fn nan(spec: &Spec, from: Float, to: Float, raw: u64) -> u64 {
+    let (source, target) = (from.format(), to.format());
+    match (from, to) {
+        (Float::F64, Float::F64) if !spec.integral => raw,
+        (Float::F64, _) => narrowed_nan(raw, target),
+        (Float::F16 | Float::Bf16, Float::F64) => {
+            let sign = u64::from(raw & source.sign() != 0) << 63;
+            let payload = (raw & ((1 << source.mantissa) - 1)) << (52 - source.mantissa);
+            sign | target.infinity() | 1 << 51 | payload
+        }
+        (Float::F32, Float::F32) if !spec.integral && !spec.ftz => raw,
+        _ => target.nan(),
     }
 }
 
@@ -574,7 +627,6 @@ fn finish(spec: &Spec, to: Float, bits: u64) -> u64 {
     match to {
         Float::F32 if spec.ftz => flush(f32::from_bits(bits as u32)).to_bits().into(),
         // Stored as an f32 whose low bits are zero.
-        Float::Tf32 if nan => Format::F32.nan(),
         Float::Tf32 => bits << 13,
         _ => bits,
     }

@@ -43,15 +43,27 @@ wide!(pub(crate) fn execute(op: &Op, file: &mut File<'_>, mask: u32) = run);
 
 const SIGN: u64 = 1 << 63;
 
-/// A NaN operand comes through, made quiet; an invalid operation gives the default NaN.
+const QUIET: u64 = 1 << 51;
+
+/// A NaN operand comes through, made quiet, the first of these if there are several; an invalid operation gives the
+/// default NaN.
 #[inline(always)]
 pub(super) fn result(value: f64, operands: &[f64]) -> u64 {
-    const QUIET: u64 = 1 << 51;
     if !value.is_nan() {
         return value.to_bits();
     }
     let given = operands.iter().find(|operand| operand.is_nan());
     given.map_or(Format::F64.nan(), |operand| operand.to_bits() | QUIET)
+}
+
+/// The sign of a number changed; a NaN keeps its sign and becomes quiet.
+#[inline(always)]
+fn signed(x: u64, change: impl Fn(u64) -> u64) -> u64 {
+    if f64::from_bits(x).is_nan() {
+        x | QUIET
+    } else {
+        change(x)
+    }
 }
 
 #[inline(always)]
@@ -77,13 +89,13 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
         (|$x:ident, $y:ident| $e:expr) => {
             f.map2(mask, d, (a, b), |x: u64, y: u64| {
                 let ($x, $y) = (f64::from_bits(x), f64::from_bits(y));
-                result($e, &[$x, $y])
+                result($e, &[$y, $x])
             })
         };
         (|$x:ident, $y:ident, $z:ident| $e:expr) => {
             f.map3(mask, d, (a, b, c), |x: u64, y: u64, z: u64| {
                 let ($x, $y, $z) = (f64::from_bits(x), f64::from_bits(y), f64::from_bits(z));
-                result($e, &[$x, $y, $z])
+                result($e, &[$y, $z, $x])
             })
         };
     }
@@ -92,11 +104,15 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
         What::Sub => nearest!(|x, y| x - y),
         What::Mul => nearest!(|x, y| x * y),
         What::Fma => nearest!(|x, y, z| x.mul_add(y, z)),
-        What::Div => nearest!(|x, y| x / y),
+        // The dividend first.
+        What::Div => f.map2(mask, d, (a, b), |x: u64, y: u64| {
+            let (x, y) = (f64::from_bits(x), f64::from_bits(y));
+            result(x / y, &[x, y])
+        }),
         What::Rcp => nearest!(|x| 1.0 / x),
         What::Sqrt => nearest!(|x| x.sqrt()),
-        What::Neg => f.map1(mask, d, a, |x: u64| x ^ SIGN),
-        What::Abs => f.map1(mask, d, a, |x: u64| x & !SIGN),
+        What::Neg => f.map1(mask, d, a, |x: u64| signed(x, |x| x ^ SIGN)),
+        What::Abs => f.map1(mask, d, a, |x: u64| signed(x, |x| x & !SIGN)),
         What::Min => f.map2(mask, d, (a, b), |x: u64, y: u64| pick(x, y, false)),
         What::Max => f.map2(mask, d, (a, b), |x: u64, y: u64| pick(x, y, true)),
         What::CopySign => f.map2(mask, d, (a, b), |x: u64, y: u64| x & SIGN | y & !SIGN),
@@ -112,7 +128,7 @@ fn pick(x: u64, y: u64, max: bool) -> u64 {
         bits ^ ((bits >> 63) as u64 >> 1) as i64
     };
     match (a.is_nan(), b.is_nan()) {
-        (true, true) => result(f64::NAN, &[a]),
+        (true, true) => result(f64::NAN, &[b]),
         (true, false) => y,
         (false, true) => x,
         _ if (key(x) < key(y)) != max => x,
@@ -135,16 +151,17 @@ fn directed(op: &Op, f: &mut File<'_>, mask: u32) {
         args.d,
         (args.a, args.b, args.c),
         |a: u64, b: u64, c: u64| {
-            let (bits, used) = match what {
-                What::Add => (F.add(a, b, rounding), 2),
-                What::Sub => (F.sub(a, b, rounding), 2),
-                What::Mul => (F.mul(a, b, rounding), 2),
-                What::Fma => (F.fma(a, b, c, rounding), 3),
-                What::Div => (F.div(a, b, rounding), 2),
-                What::Rcp => (F.rcp(a, rounding), 1),
-                _ => (F.sqrt(a, rounding), 1),
+            let [x, y, z] = [a, b, c].map(f64::from_bits);
+            let (bits, operands): (u64, &[f64]) = match what {
+                What::Add => (F.add(a, b, rounding), &[y, x]),
+                What::Sub => (F.sub(a, b, rounding), &[y, x]),
+                What::Mul => (F.mul(a, b, rounding), &[y, x]),
+                What::Fma => (F.fma(a, b, c, rounding), &[y, z, x]),
+                What::Div => (F.div(a, b, rounding), &[x, y]),
+                What::Rcp => (F.rcp(a, rounding), &[x]),
+                _ => (F.sqrt(a, rounding), &[x]),
             };
-            result(f64::from_bits(bits), &[a, b, c].map(f64::from_bits)[..used])
+            result(f64::from_bits(bits), operands)
         },
     );
 }

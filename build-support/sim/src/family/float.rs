@@ -7,7 +7,7 @@ use crate::decode::{Decoder, Mods};
 use crate::float::narrow::{NAN32, canonical, flush};
 use crate::float::{Format, Rounding};
 use crate::program::Args;
-use crate::register::{Dst, File};
+use crate::register::{Dst, File, each};
 use crate::wide::wide;
 
 /// What is computed.
@@ -237,6 +237,7 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
     match what {
         What::Add => nearest!(|x, y| x + y),
         What::Sub => nearest!(|x, y| x - y),
+        What::Mul | What::Fma | What::Div if ftz => flushed(op, f, mask),
         What::Mul => nearest!(|x, y| x * y),
         What::Fma => nearest!(|x, y, z| x.mul_add(y, z)),
         What::Div => nearest!(|x, y| x / y),
@@ -265,6 +266,36 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
     if saturate {
         clamp(f, d, mask);
     }
+}
+
+/// Operations that round what is subnormal: it is flushed even where
+/// fewer bits than a normal number has make it normal, as devices have it.
+#[inline(always)]
+fn flushed(op: &Op, f: &mut File<'_>, mask: u32) {
+    let Args { d, a, b, c } = op.args;
+    let rows: [[u32; 32]; 3] = [f.get(a), f.get(b), f.get(c)];
+    let values = rows.map(|row| each(&row, |bits: u32| flush(f32::from_bits(bits))));
+    let [x, y, z] = &values;
+    let mut out = [0_u32; 32];
+    macro_rules! all {
+        (|$at:ident| $e:expr) => {
+            for ($at, out) in out.iter_mut().enumerate() {
+                *out = canonical(flush($e));
+            }
+        };
+    }
+    match op.what {
+        What::Mul => all!(|at| x[at] * y[at]),
+        What::Fma => all!(|at| x[at].mul_add(y[at], z[at])),
+        _ => all!(|at| x[at] / y[at]),
+    }
+    let least = f32::MIN_POSITIVE.to_bits();
+    if out.iter().any(|bits| bits & 0x7fff_ffff == least) {
+        for (at, out) in out.iter_mut().enumerate() {
+            *out = one(op, rows[0][at], rows[1][at], rows[2][at]);
+        }
+    }
+    f.put(d, &out, mask);
 }
 
 /// To [0, 1]; a NaN becomes zero.
@@ -342,16 +373,29 @@ fn one(op: &Op, a: u32, b: u32, c: u32) -> u32 {
         }
     };
     let [a, b, c] = [a, b, c].map(|bits| u64::from(flushed(bits)));
-    let bits = match op.what {
-        What::Add => F.add(a, b, rounding),
-        What::Sub => F.sub(a, b, rounding),
-        What::Mul => F.mul(a, b, rounding),
-        What::Fma => F.fma(a, b, c, rounding),
-        What::Div => F.div(a, b, rounding),
-        What::Rcp => F.rcp(a, rounding),
-        _ => F.sqrt(a, rounding),
+    let rounded = |format: Format, [a, b, c]: [u64; 3]| match op.what {
+        What::Add => format.add(a, b, rounding),
+        What::Sub => format.sub(a, b, rounding),
+        What::Mul => format.mul(a, b, rounding),
+        What::Fma => format.fma(a, b, c, rounding),
+        What::Div => format.div(a, b, rounding),
+        What::Rcp => format.rcp(a, rounding),
+        _ => format.sqrt(a, rounding),
     };
-    flushed(bits as u32)
+    let bits = rounded(F, [a, b, c]) as u32;
+    if ftz && bits & 0x7fff_ffff == f32::MIN_POSITIVE.to_bits() {
+        // As if exponents went on below: whether it rounds to less than the least normal number.
+        const WIDE: Format = Format {
+            exponent: 11,
+            mantissa: 23,
+        };
+        const LEAST: u64 = (1023 - 126) << 23;
+        let wide = [a, b, c].map(|bits| F.convert(bits, WIDE, Rounding::Zero));
+        if rounded(WIDE, wide) & !WIDE.sign() < LEAST {
+            return bits & 0x8000_0000;
+        }
+    }
+    flushed(bits)
 }
 
 /// Two operations in each lane.

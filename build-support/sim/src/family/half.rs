@@ -22,9 +22,20 @@ pub(crate) struct Op {
     ftz: bool,
     saturate: bool,
     relu: bool,
+    /// `.oob`: a factor that stands for a place out of bounds makes zero.
+    oob: bool,
     extreme: Extreme,
     args: Args,
 }
+
+/// The NaN that stands for a place out of bounds, with either sign.
+const OUT_OF_BOUNDS: u32 = 0x7ff7;
+
+/// The least normal number of `f16`, which alone is flushed; a scale by which it is far from subnormal ones, and what
+/// that adds to its bits.
+const LEAST: u32 = 0x0400;
+const SCALE: f64 = 1024.0;
+const SCALED: u32 = 10 << 10;
 
 pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     let mut mods = Mods::new(i);
@@ -45,6 +56,7 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     let rounding = mods.read(Rounding::from_name);
     let ftz = mods.take("ftz");
     let saturate = mods.take("sat");
+    let oob = mods.take("oob");
     let relu = mods.take("relu");
     let extreme = extreme(&mut mods, what, i.operands.len())?;
     let ty = mods.ty()?;
@@ -67,6 +79,7 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     (!saturate || arithmetic && !bf16).then_some(())?;
     (!relu || what == What::Fma && !saturate).then_some(())?;
     (!ftz || !bf16).then_some(())?;
+    (!oob || what == What::Fma && !ftz && !saturate).then_some(())?;
     Some(Op {
         what,
         bf16,
@@ -74,6 +87,7 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
         ftz,
         saturate,
         relu,
+        oob,
         extreme,
         args: args(i, d, ty)?,
     })
@@ -107,7 +121,7 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
             }
         }};
     }
-    let plain = !op.ftz && !op.saturate && !op.relu;
+    let plain = !op.ftz && !op.saturate && !op.relu && !op.oob;
     match (op.what, op.bf16) {
         (What::Add, false) if plain => one!(|a, b, _| f32_to_f16(f16_to_f32(a) + f16_to_f32(b))),
         (What::Sub, false) if plain => one!(|a, b, _| f32_to_f16(f16_to_f32(a) - f16_to_f32(b))),
@@ -120,12 +134,32 @@ fn run(op: &Op, f: &mut File<'_>, mask: u32) {
             let product = f64::from(bf16_to_f32(a)) * f64::from(bf16_to_f32(b));
             f32_to_bf16(odd_f32(add_odd(product, bf16_to_f32(c).into())))
         }),
-        (What::Neg, _) if plain => one!(|a: u32, _, _| a ^ 0x8000),
-        (What::Abs, _) if plain => one!(|a: u32, _, _| a & 0x7fff),
+        (What::Neg, bf16) if plain => {
+            let infinity = infinity(bf16);
+            one!(|a: u32, _, _| signed(a, a ^ 0x8000, infinity));
+        }
+        (What::Abs, bf16) if plain => {
+            let infinity = infinity(bf16);
+            one!(|a: u32, _, _| signed(a, a & 0x7fff, infinity));
+        }
         _ => {
             let op = *op;
             one!(move |a, b, c| half(&op, a, b, c));
         }
+    }
+}
+
+const fn infinity(bf16: bool) -> u32 {
+    if bf16 { 0x7f80 } else { 0x7c00 }
+}
+
+/// A number whose sign was changed; of a NaN the one that instructions give.
+#[inline(always)]
+fn signed(a: u32, changed: u32, infinity: u32) -> u32 {
+    if a & 0x7fff > infinity {
+        NAN16
+    } else {
+        changed
     }
 }
 
@@ -139,6 +173,10 @@ fn half(op: &Op, a: u32, b: u32, c: u32) -> u32 {
             bits
         }
     };
+    let outside = |bits: u32| bits & 0x7fff == OUT_OF_BOUNDS;
+    if op.oob && (outside(a) || outside(b)) {
+        return 0;
+    }
     let [a, b, c] = [a, b, c].map(flush);
     let wide = |bits| {
         if op.bf16 {
@@ -153,8 +191,8 @@ fn half(op: &Op, a: u32, b: u32, c: u32) -> u32 {
         What::Sub => exact(a) - exact(b),
         What::Mul => exact(a) * exact(b),
         What::Fma => add_odd(exact(a) * exact(b), exact(c)),
-        What::Neg => return flush(a) ^ 0x8000,
-        What::Abs => return flush(a) & 0x7fff,
+        What::Neg => return signed(a, a ^ 0x8000, infinity(op.bf16)),
+        What::Abs => return signed(a, a & 0x7fff, infinity(op.bf16)),
         _ => return pick(op, a, b),
     };
     // A sum of two numbers is exact enough in 53 bits but for its last one.
@@ -169,8 +207,12 @@ fn half(op: &Op, a: u32, b: u32, c: u32) -> u32 {
     } else {
         f32_to_f16(narrow)
     };
-    let bits = flush(bits);
-    let nan = bits & 0x7fff > if op.bf16 { 0x7f80 } else { 0x7c00 };
+    // What rounds to a subnormal number as if exponents went on below is flushed, as devices have it.
+    let tiny = op.ftz
+        && bits & 0x7fff == LEAST
+        && f32_to_f16(odd_f32(value * SCALE)) & 0x7fff < LEAST + SCALED;
+    let bits = if tiny { bits & 0x8000 } else { flush(bits) };
+    let nan = bits & 0x7fff > infinity(op.bf16);
     let negative = bits & 0x8000 != 0;
     if op.saturate {
         // To [0, 1]; a NaN becomes zero.
@@ -184,7 +226,7 @@ fn half(op: &Op, a: u32, b: u32, c: u32) -> u32 {
 #[inline(always)]
 fn pick(op: &Op, a: u32, b: u32) -> u32 {
     let extreme = op.extreme;
-    let infinity = if op.bf16 { 0x7f80 } else { 0x7c00 };
+    let infinity = infinity(op.bf16);
     let sign = if extreme.xorsign { (a ^ b) & 0x8000 } else { 0 };
     let (a, b) = if extreme.xorsign {
         (a & 0x7fff, b & 0x7fff)
@@ -216,6 +258,7 @@ pub(crate) fn combined(what: What, bf16: bool, packed: bool, a: u32, b: u32) -> 
         ftz: false,
         saturate: false,
         relu: false,
+        oob: false,
         extreme: Extreme::default(),
         args: Args {
             d: crate::register::Dst(0),

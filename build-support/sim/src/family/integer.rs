@@ -504,7 +504,8 @@ fn plain_run(what: What, ty: Int, args: &Args, f: &mut File<'_>, mask: u32) {
             a.wrapping_div(b)
         }),
         What::Rem => each!(f, mask, ty, args, |a, b| if b == 0 {
-            a
+            // As a division by zero does, what devices give.
+            !0
         } else {
             a.wrapping_rem(b)
         }),

@@ -98,14 +98,14 @@ pub(crate) fn tanh(x: f32) -> f32 {
     if x.is_nan() { x } else { value as f32 }
 }
 
-/// Quarter turns in `x`, and what is left of it.
+/// A float times `1 / (2 pi)`, a float too, rounded towards zero: what a device does first, so that angles of many
+/// turns are off by what this loses.
 #[inline(always)]
-fn reduce(x: f64) -> (i64, f64) {
-    const HALF_PI: [f64; 2] = [1.570_796_326_734_125_6, 6.077_100_506_506_192e-11];
-    let turns = (x * std::f64::consts::FRAC_2_PI).round_ties_even();
-    let rest = (x - turns * HALF_PI[0]) - turns * HALF_PI[1];
-    // Beyond 2^30 a float's last place is many turns; the ISA promises nothing there.
-    (turns as i64, rest)
+fn turns(x: f32) -> f64 {
+    const PER_TURN: f32 = 0.159_154_94;
+    // Exact in double precision; then the bits that a float does not have are cut off.
+    let exact = f64::from(x) * f64::from(PER_TURN);
+    f64::from_bits(exact.to_bits() & !0x1fff_ffff)
 }
 
 #[inline(always)]
@@ -143,15 +143,10 @@ fn cosine_of(rest: f64) -> f64 {
 
 #[inline(always)]
 fn turned(x: f32, quarter: i64) -> f32 {
-    // The remainder of a number too large for the reduction is taken first.
-    let wide = f64::from(x);
-    let wide = if wide.abs() > 1e9 {
-        wide % std::f64::consts::TAU
-    } else {
-        wide
-    };
-    let (turns, rest) = reduce(wide);
-    let turns = turns + quarter;
+    let quarters = (turns(x) % 1.0) * 4.0;
+    let whole = (quarters + ROUND) - ROUND;
+    let rest = (quarters - whole) * std::f64::consts::FRAC_PI_2;
+    let turns = whole as i64 + quarter;
     let value = if turns & 1 == 0 {
         sine_of(rest)
     } else {

@@ -7,9 +7,6 @@
     reason = "a test fails by panicking"
 )]
 
-pub(crate) mod form;
-pub(crate) mod narrow;
-
 use std::sync::Arc;
 
 use gpuk_sim::{Device, Fault, Launch, MemoryKind, Module, Options, Report};
@@ -18,6 +15,18 @@ use gpuk_sim::{Device, Fault, Launch, MemoryKind, Module, Options, Report};
 pub(crate) struct Sim {
     pub(crate) device: Arc<Device>,
     pub(crate) module: Arc<Module>,
+}
+
+/// splitmix64: the same values in every run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
 }
 
 /// A value whose bytes a kernel reads.

@@ -1,9 +1,7 @@
 //! Logic, shifts and bit fields, bit by bit.
 
-mod common;
-
-use common::form::Is::{B16, B32, B64, Pred, Small};
-use common::form::{check, form};
+use crate::form::Is::{B16, B32, B64, Pred, Small};
+use crate::form::{Form, form};
 
 /// Bits of a value, lowest first.
 fn bit(a: u64, at: u64) -> u64 {
@@ -15,9 +13,8 @@ fn made(bits: u64, f: impl Fn(u64) -> u64) -> u64 {
     (0..bits).fold(0, |value, at| value | f(at) << at)
 }
 
-#[test]
-fn logic() {
-    check(&[
+pub(crate) fn logic() -> Vec<Form> {
+    vec![
         form("and.b16 %d, %a, %b;", B16, [B16, B16], |a, b, _| a & b),
         form("or.b32 %d, %a, %b;", B32, [B32, B32], |a, b, _| a | b),
         form("xor.b64 %d, %a, %b;", B64, [B64, B64], |a, b, _| a ^ b),
@@ -70,11 +67,10 @@ fn logic() {
             [B32, B32, B32],
             |a, b, c| u64::from(a | b | c != 0 && a > 100),
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn shifts() {
+pub(crate) fn shifts() -> Vec<Form> {
     let left = |bits: u64| move |a, by, _| if by >= bits { 0 } else { a << by };
     let right = |bits: u64| move |a: u64, by, _| if by >= bits { 0 } else { a >> by };
     let signed = |bits: u64| {
@@ -85,7 +81,7 @@ fn shifts() {
     // Bits of `b:a` from `by` on.
     let funnel = |a: u64, b: u64, by: u64| ((b << 32 | a) as u128 >> by) as u64;
     let three = [B32, B32, Small];
-    check(&[
+    vec![
         form("shl.b16 %d, %a, %b;", B16, [B16, Small], left(16)),
         form("shl.b32 %d, %a, %b;", B32, [B32, Small], left(32)),
         form("shl.b64 %d, %a, %b;", B64, [B64, Small], left(64)),
@@ -119,18 +115,17 @@ fn shifts() {
             three,
             move |a, b, by| funnel(a, b, 32 - by % 32),
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn counting() {
+pub(crate) fn counting() -> Vec<Form> {
     let highest = |a: u64, bits: u64| (0..bits).rev().find(|at| bit(a, *at) != 0);
     let differs = |a: u64, bits: u64| {
         let sign = bit(a, bits - 1);
         (0..bits).rev().find(|at| bit(a, *at) != sign)
     };
     let none = u64::from(u32::MAX);
-    check(&[
+    vec![
         form("popc.b32 %d, %a;", B32, [B32], |a, _, _| {
             (0..32).map(|at| bit(a, at)).sum::<u64>()
         }),
@@ -168,27 +163,35 @@ fn counting() {
             made(64, |at| bit(a, 63 - at))
         }),
         form("fns.b32 %d, %a, %b, 3;", B32, [B32, B32], |a, from, _| {
-            (from % 32..32)
+            (from..32)
                 .filter(|at| bit(a, *at) != 0)
                 .nth(2)
                 .unwrap_or(0xffff_ffff)
         }),
         form("fns.b32 %d, %a, %b, -2;", B32, [B32, B32], |a, from, _| {
-            (0..=from % 32)
+            (0..32)
                 .rev()
+                .skip_while(|at| from < 32 && *at > from || from > 31)
                 .filter(|at| bit(a, *at) != 0)
                 .nth(1)
                 .unwrap_or(0xffff_ffff)
         }),
-    ]);
+    ]
 }
 
-#[test]
-fn fields() {
+pub(crate) fn fields() -> Vec<Form> {
     // PTX ISA 9.7.1, the pseudocode of `bfe`.
     let bfe = |bits: u64, signed: bool| {
         move |a: u64, at: u64, len: u64| {
-            let (at, len) = (at & 0xff, len & 0xff);
+            // Of 64 bits devices take the largest byte for what is no byte.
+            let byte = |value: u64| {
+                if bits == 64 {
+                    value.min(255)
+                } else {
+                    value & 0xff
+                }
+            };
+            let (at, len) = (byte(at), byte(len));
             let top = bits - 1;
             let sign = if signed && len != 0 {
                 bit(a, (at + len - 1).min(top))
@@ -214,7 +217,7 @@ fn fields() {
         })
     };
     let ones = |len: u64| made(32, |at| u64::from(at < len));
-    check(&[
+    vec![
         form(
             "bfe.u32 %d, %a, %b, %c;",
             B32,
@@ -249,7 +252,7 @@ fn fields() {
             "bfi.b64 %d, %a, %b, 7, %c;",
             B64,
             [B64, B64, Small],
-            move |a, b, len| bfi(64, a, b, 7, len & 0xff),
+            move |a, b, len| bfi(64, a, b, 7, len.min(255)),
         ),
         form(
             "bmsk.clamp.b32 %d, %a, %b;",
@@ -293,11 +296,10 @@ fn fields() {
                 made(32, |i| if len == 0 { 0 } else { bit(a, i.min(len - 1)) })
             },
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn permutations() {
+pub(crate) fn permutations() -> Vec<Form> {
     let byte = |a: u64, b: u64, at: u64| (b << 32 | a) >> (8 * (at % 8)) & 0xff;
     // Tables of PTX ISA 9.7.9.7: the bytes of the result, the highest first.
     let table = move |rows: [[u64; 4]; 4]| {
@@ -307,7 +309,7 @@ fn permutations() {
         }
     };
     let three = [B32, B32, B32];
-    check(&[
+    vec![
         form("prmt.b32 %d, %a, %b, %c;", B32, three, move |a, b, c| {
             (0..4).fold(0, |word, at| {
                 let nibble = c >> (4 * at) & 0xf;
@@ -356,12 +358,11 @@ fn permutations() {
             three,
             table([[1, 0, 1, 0], [3, 2, 3, 2], [1, 0, 1, 0], [3, 2, 3, 2]]),
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn moves() {
-    check(&[
+pub(crate) fn moves() -> Vec<Form> {
+    vec![
         form("mov.b32 %d, %a;", B32, [B32], |a, _, _| a),
         form("mov.b16 %d, %a;", B16, [B16], |a, _, _| a),
         form("mov.u64 %d, %a;", B64, [B64], |a, _, _| a),
@@ -448,7 +449,7 @@ fn moves() {
         form(
             "slct.u32.f32 %d, %a, %b, %c;",
             B32,
-            [B32, B32, common::form::Is::F32],
+            [B32, B32, crate::form::Is::F32],
             |a, b, c| {
                 if f32::from_bits(c as u32) >= 0.0 {
                     a
@@ -457,5 +458,5 @@ fn moves() {
                 }
             },
         ),
-    ]);
+    ]
 }

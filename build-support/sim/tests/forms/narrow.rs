@@ -1,8 +1,6 @@
 //! Rounding to 16 bits by looking for the closest number. (The `half` crate's `from_f64` looks at 32 bits of its
 //! operand alone.)
 
-#![allow(dead_code, reason = "each test uses some of it")]
-
 /// A format of 16 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Narrow {

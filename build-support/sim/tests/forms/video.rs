@@ -1,9 +1,7 @@
 //! Video instructions, and conversions from and to small floating-point formats.
 
-mod common;
-
-use common::form::Is::{B32, B64, F16x2, F32};
-use common::form::{check, form};
+use crate::form::Is::{B32, B64, F16x2, F32};
+use crate::form::{Form, form};
 
 /// A byte or a half of a word, with or without its sign.
 fn part(a: u64, at: u32, bits: u32, signed: bool) -> i64 {
@@ -15,10 +13,9 @@ fn part(a: u64, at: u32, bits: u32, signed: bool) -> i64 {
     }
 }
 
-#[test]
-fn scalars() {
+pub(crate) fn scalars() -> Vec<Form> {
     let three = [B32, B32, B32];
-    check(&[
+    vec![
         form(
             "vadd.s32.u32.s32.sat %d, %a.b1, %b.h1;",
             B32,
@@ -87,11 +84,10 @@ fn scalars() {
             three,
             |a, b, c| ((a & 0xffff) * (b & 0xffff) + c + 1) >> 7,
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn packed() {
+pub(crate) fn packed() -> Vec<Form> {
     let three = [B32, B32, B32];
     let four = |f: fn(i64, i64) -> i64, signed: bool| {
         move |a: u64, b: u64, _| {
@@ -101,7 +97,7 @@ fn packed() {
             })
         }
     };
-    check(&[
+    vec![
         form(
             "vadd4.u32.u32.u32 %d, %a, %b, %c;",
             B32,
@@ -176,7 +172,7 @@ fn packed() {
             three,
             |a, b, c| c & 0xffff | u64::from(part(a, 1, 16, false) >= part(b, 1, 16, false)) << 16,
         ),
-    ]);
+    ]
 }
 
 /// A format given by its numbers: the value of each magnitude.
@@ -208,8 +204,7 @@ fn closest(values: &[f64], value: f64) -> u64 {
     best.unwrap_or(0) as u64
 }
 
-#[test]
-fn small_formats() {
+pub(crate) fn small_formats() -> Vec<Form> {
     let f32_of = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let f16_of = |bits: u64| half::f16::from_bits(bits as u16).to_f64();
     let mut forms = Vec::new();
@@ -280,11 +275,10 @@ fn small_formats() {
             }));
         }
     }
-    check(&forms);
+    forms
 }
 
-#[test]
-fn pairs_and_mixed_precision() {
+pub(crate) fn pairs_and_mixed_precision() -> Vec<Form> {
     let bits = |value: f32| {
         let bits = if value.is_nan() {
             0x7fff_ffff
@@ -303,8 +297,8 @@ fn pairs_and_mixed_precision() {
     let f16_of = |bits: u64| half::f16::from_bits(bits as u16).to_f32();
     let bf16_of = |bits: u64| half::bf16::from_bits(bits as u16).to_f32();
     let f32_of = |bits: u64| f32::from_bits(bits as u32);
-    use common::form::Is::{Bf16, F16};
-    check(&[
+    use crate::form::Is::{Bf16, F16};
+    vec![
         form(
             "add.rn.f32x2 %d, %a, %b;",
             B64,
@@ -335,5 +329,5 @@ fn pairs_and_mixed_precision() {
             [Bf16, Bf16, F32],
             move |a, b, c| bits(bf16_of(a).mul_add(bf16_of(b), f32_of(c))),
         ),
-    ]);
+    ]
 }

@@ -6,10 +6,8 @@
     reason = "a comparison is written as the instruction has it"
 )]
 
-mod common;
-
-use common::form::Is::{self, B16, B32, B64, Bf16x2, F16, F16x2, F32, F64, Pred};
-use common::form::{Form, check, form};
+use crate::form::Is::{self, B16, B32, B64, Bf16x2, F16, F16x2, F32, F64, Pred};
+use crate::form::{Form, form};
 use half::{bf16, f16};
 
 /// Leaks the text of a form that is made.
@@ -27,8 +25,7 @@ const ORDERED: [(&str, Ordered); 6] = [
     ("ge", |o| o.is_ge()),
 ];
 
-#[test]
-fn integers() {
+pub(crate) fn integers() -> Vec<Form> {
     fn int(ty: &str, is: Is, of: fn(u64) -> i128) -> Vec<Form> {
         let unsigned = !ty.starts_with('s');
         let names = |name: &'static str| match name {
@@ -60,7 +57,7 @@ fn integers() {
         int("s64", B64, |a| (a as i64).into()),
         int("b64", B64, |a| a.into()),
     ];
-    check(&all.into_iter().flatten().collect::<Vec<_>>());
+    all.into_iter().flatten().collect()
 }
 
 /// Every comparison of floating-point numbers.
@@ -99,8 +96,7 @@ fn flushed(value: f32) -> f64 {
     }
 }
 
-#[test]
-fn floats() {
+pub(crate) fn floats() -> Vec<Form> {
     let all = [
         float("f32", F32, |a| f32::from_bits(a as u32).into()),
         float("f64", F64, f64::from_bits),
@@ -135,12 +131,11 @@ fn floats() {
             u64::from(of(a) == of(b))
         },
     ));
-    check(&forms);
+    forms
 }
 
-#[test]
-fn joined_with_a_predicate_and_both_results() {
-    check(&[
+pub(crate) fn joined_with_a_predicate_and_both_results() -> Vec<Form> {
+    vec![
         form(
             "setp.lt.and.s32 %d, %a, %b, %c;",
             Pred,
@@ -168,18 +163,17 @@ fn joined_with_a_predicate_and_both_results() {
         form("setp.gt.f32 _|%d, %a, %b;", Pred, [F32, F32], |a, b, _| {
             u64::from(!(f32::from_bits(a as u32) > f32::from_bits(b as u32)))
         }),
-    ]);
+    ]
 }
 
-#[test]
-fn results_in_registers() {
+pub(crate) fn results_in_registers() -> Vec<Form> {
     let halves = |a: u64, b: u64, yes: u64, f: fn(f32, f32) -> bool| {
         let of = |bits: u64| f16::from_bits(bits as u16).to_f32();
         let low = if f(of(a), of(b)) { yes } else { 0 };
         let high = if f(of(a >> 16), of(b >> 16)) { yes } else { 0 };
         low | high << 16
     };
-    check(&[
+    vec![
         form("set.lt.u32.s32 %d, %a, %b;", B32, [B32, B32], |a, b, _| {
             if (a as i32) < b as i32 { u64::MAX } else { 0 }
         }),
@@ -241,5 +235,5 @@ fn results_in_registers() {
                 le(0) | le(16) << 1
             },
         ),
-    ]);
+    ]
 }

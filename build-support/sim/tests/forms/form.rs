@@ -1,16 +1,9 @@
 //! One instruction at a time: its form is put into a kernel whose threads each have operands of their own, and
-//! what they get is compared with what Rust computes.
-
-#![allow(dead_code, reason = "each test uses some of it")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+//! what they get is compared with what Rust computes, or a device.
 
 use std::fmt::Write;
 
-use super::Sim;
+use crate::common::{Random, Sim};
 
 /// What an operand is, which decides what values are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +23,79 @@ pub(crate) enum Is {
 }
 
 impl Is {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::B16,
+            Self::B32,
+            Self::B64,
+            Self::F16,
+            Self::Bf16,
+            Self::F16x2,
+            Self::Bf16x2,
+            Self::F32,
+            Self::F64,
+            Self::Small,
+            Self::Pred,
+        ];
+        all.into_iter().find(|is| format!("{is:?}") == name)
+    }
+
     pub(crate) const fn bits(self) -> u32 {
         match self {
             Self::B16 | Self::F16 | Self::Bf16 => 16,
             Self::B64 | Self::F64 => 64,
             _ => 32,
         }
+    }
+
+    /// Hexadecimal digits of a value.
+    pub(crate) const fn digits(self) -> usize {
+        match self {
+            Self::Pred => 1,
+            _ => self.bits() as usize / 4,
+        }
+    }
+
+    /// Exponent and mantissa, of floating-point numbers.
+    const fn format(self) -> Option<(u32, u32)> {
+        Some(match self {
+            Self::F16 | Self::F16x2 => (5, 10),
+            Self::Bf16 | Self::Bf16x2 => (8, 7),
+            Self::F32 => (8, 23),
+            Self::F64 => (11, 52),
+            _ => return None,
+        })
+    }
+
+    /// Steps between two values, of packed ones the larger number; a NaN is far from everything else.
+    pub(crate) fn ulps(self, a: u64, b: u64) -> u64 {
+        let Some((exponent, mantissa)) = self.format() else {
+            return if a == b { 0 } else { u64::MAX };
+        };
+        let width = 1 + exponent + mantissa;
+        let one = |a: u64, b: u64| {
+            let sign = 1 << (width - 1);
+            let infinity = ((1 << exponent) - 1) << mantissa;
+            let order = |bits: u64| {
+                let magnitude = (bits & (sign - 1)) as i128;
+                if bits & sign == 0 {
+                    magnitude
+                } else {
+                    -magnitude
+                }
+            };
+            let nan = |bits: u64| bits & (sign - 1) > infinity;
+            match (a == b, nan(a) || nan(b)) {
+                (true, _) => 0,
+                (false, true) => u64::MAX,
+                _ => order(a).abs_diff(order(b)) as u64,
+            }
+        };
+        if width == self.bits() {
+            return one(a, b);
+        }
+        let mask = (1 << width) - 1;
+        one(a & mask, b & mask).max(one(a >> width, b >> width))
     }
 
     /// Values at which instructions differ.
@@ -67,7 +127,12 @@ impl Is {
                 one - least,
             ]);
             list.extend([infinity - 1, infinity - 2, infinity - least, infinity]);
-            list.extend([infinity + 1, infinity + least / 2, infinity + least - 1]);
+            list.extend([infinity + 1, infinity + least / 2]);
+            list.extend([infinity + least - 2, infinity + least - 1]);
+            // Two whose product is hardly less than the least normal number.
+            let half = one - ((1 << (exponent - 2)) - 1) * least;
+            let bit = 1 << (mantissa - mantissa / 2 - 2);
+            list.extend([half + bit, half - 2 * bit]);
             // 31, 32 and numbers that no integer type holds.
             for power in [5, 8, 15, 16, 23, 24, 31, 32, 53, 63, 64, 100] {
                 let bits = one + power * least;
@@ -82,6 +147,12 @@ impl Is {
             list.extend(negative);
             list
         };
+        // And the NaN of places out of bounds.
+        let halves = |exponent: u32, mantissa: u32| {
+            let mut list = floats(exponent, mantissa);
+            list.extend([0x7ff7, 0xfff7]);
+            list
+        };
         let packed = |list: Vec<u64>| {
             let count = list.len();
             let pair = |at: usize| list[at] << 16 | list[(at * 7 + 3) % count];
@@ -91,10 +162,10 @@ impl Is {
             Self::B16 => ints(16),
             Self::B32 => ints(32),
             Self::B64 => ints(64),
-            Self::F16 => floats(5, 10),
-            Self::Bf16 => floats(8, 7),
-            Self::F16x2 => packed(floats(5, 10)),
-            Self::Bf16x2 => packed(floats(8, 7)),
+            Self::F16 => halves(5, 10),
+            Self::Bf16 => halves(8, 7),
+            Self::F16x2 => packed(halves(5, 10)),
+            Self::Bf16x2 => packed(halves(8, 7)),
             Self::F32 => floats(8, 23),
             Self::F64 => floats(11, 52),
             Self::Small => (0..70).chain([255, 256, u64::from(u32::MAX)]).collect(),
@@ -134,17 +205,12 @@ impl Is {
     }
 }
 
-/// splitmix64: the same values in every run.
-pub(crate) struct Random(pub(crate) u64);
+/// Threads of a block.
+pub(crate) const BLOCK: usize = 128;
 
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
+/// Operands of a form that are recorded, and of one whose results are all kept.
+const MOST: usize = 8192;
+const MOST_KEPT: usize = 1024;
 
 /// What comes out; `None` where that is not for this test to say.
 type Expected = Box<dyn Fn(u64, u64, u64) -> Option<u64>>;
@@ -155,7 +221,8 @@ pub(crate) struct Form {
     pub(crate) text: &'static str,
     pub(crate) result: Is,
     pub(crate) operands: Vec<Is>,
-    pub(crate) expected: Expected,
+    /// What Rust computes; without it the form is for a device to tell.
+    pub(crate) expected: Option<Expected>,
 }
 
 /// Shorthand for a list of forms: `form("add.u32 %d, %a, %b;", B32, [B32, B32], |a, b, _| …)`.
@@ -169,7 +236,17 @@ pub(crate) fn form<R: Into<Option<u64>>>(
         text,
         result,
         operands: operands.into(),
-        expected: Box::new(move |a, b, c| expected(a, b, c).into()),
+        expected: Some(Box::new(move |a, b, c| expected(a, b, c).into())),
+    }
+}
+
+/// A form whose results only a device tells.
+pub(crate) fn untold(text: &'static str, result: Is, operands: &[Is]) -> Form {
+    Form {
+        text,
+        result,
+        operands: operands.to_vec(),
+        expected: None,
     }
 }
 
@@ -197,12 +274,46 @@ impl Form {
             }
         }
         let mut random = Random(self.text.len() as u64);
-        for _ in 0..2048 {
-            let mut values = [0; 3];
-            for (value, is) in values.iter_mut().zip(&self.operands) {
-                *value = is.random(&mut random);
-            }
-            list.push(values);
+        list.extend((0..2048).map(|_| self.random(&mut random)));
+        list
+    }
+
+    fn random(&self, random: &mut Random) -> [u64; 3] {
+        let mut values = [0; 3];
+        for (value, is) in values.iter_mut().zip(&self.operands) {
+            *value = is.random(random);
+        }
+        values
+    }
+
+    /// Whether a device computes it from tables that are not published.
+    pub(crate) fn approximate(&self) -> bool {
+        self.text.contains(".approx") || self.text.contains(".full")
+    }
+
+    /// The form with these operands, for a reader.
+    pub(crate) fn of(&self, values: [u64; 3]) -> String {
+        let mut out = self.text.to_owned();
+        for (name, value) in ["a", "b", "c"].iter().zip(values).take(self.operands.len()) {
+            write!(out, "  {name} {value:#x}").unwrap();
+        }
+        out
+    }
+
+    /// Operands to record: of those above not more than some thousands, and enough for whole blocks of threads.
+    pub(crate) fn recorded_inputs(&self) -> Vec<[u64; 3]> {
+        let all = self.inputs();
+        let mut random = Random(1 + self.operands.len() as u64);
+        let most = if self.approximate() { MOST_KEPT } else { MOST };
+        let mut list: Vec<_> = if all.len() <= most {
+            all
+        } else {
+            (0..most)
+                .map(|_| all[(random.next() % all.len() as u64) as usize])
+                .collect()
+        };
+        while list.len() % BLOCK != 0 {
+            list.push(self.random(&mut random));
         }
         list
     }
@@ -273,7 +384,12 @@ impl Form {
     }
 
     /// What the threads get.
-    pub(crate) fn run(&self, sim: &Sim, name: &str, inputs: &[[u64; 3]]) -> Vec<u64> {
+    pub(crate) fn run(
+        &self,
+        sim: &Sim,
+        name: &str,
+        inputs: &[[u64; 3]],
+    ) -> Result<Vec<u64>, gpuk_sim::Fault> {
         let count = inputs.len();
         let out = Self::upload(sim, self.result, &vec![0; count]);
         let mut args = vec![out.to_le_bytes().to_vec()];
@@ -283,11 +399,9 @@ impl Form {
         }
         args.push((count as u32).to_le_bytes().to_vec());
         let args: Vec<&[u8]> = args.iter().map(|arg| &**arg).collect();
-        let grid = [count.div_ceil(128) as u32, 1, 1];
-        if let Err(fault) = sim.launch(name, grid, [128, 1, 1], &args) {
-            panic!("{}: {fault}", self.text);
-        }
-        match self.result.bits() {
+        let grid = [count.div_ceil(BLOCK) as u32, 1, 1];
+        sim.launch(name, grid, [BLOCK as u32, 1, 1], &args)?;
+        Ok(match self.result.bits() {
             16 => sim
                 .download::<u16>(out, count)
                 .into_iter()
@@ -299,35 +413,54 @@ impl Form {
                 .into_iter()
                 .map(u64::from)
                 .collect(),
-        }
+        })
     }
+}
+
+/// What a module of forms begins with.
+pub(crate) fn head(target: &str) -> String {
+    format!(".version 9.0\n.target {target}\n.address_size 64\n")
 }
 
 /// A module of all forms.
 pub(crate) fn module(forms: &[Form]) -> String {
-    let mut text = ".version 9.0\n.target sm_120a\n.address_size 64\n".to_owned();
+    let mut text = head("sm_120a");
     for (at, form) in forms.iter().enumerate() {
         text.push_str(&form.kernel(&format!("k{at}")));
     }
     text
 }
 
-/// Runs every form on every input, and shows the first that are not as expected.
-pub(crate) fn check(forms: &[Form]) {
+/// A device of the simulator that has every form.
+pub(crate) fn sim(forms: &[Form]) -> Sim {
     let options = gpuk_sim::Options {
         capability: (12, 0),
         ..gpuk_sim::Options::default()
     };
-    let sim = Sim::with(&module(forms), options);
+    Sim::with(&module(forms), options)
+}
+
+/// Runs every form on every input, and shows the first that are not as expected.
+pub(crate) fn check(forms: &[Form]) {
+    let sim = sim(forms);
     let mut wrong = String::new();
     for (at, form) in forms.iter().enumerate() {
+        let Some(expect) = &form.expected else {
+            continue;
+        };
         let inputs = form.inputs();
-        let found = form.run(&sim, &format!("k{at}"), &inputs);
+        let found = match form.run(&sim, &format!("k{at}"), &inputs) {
+            Ok(found) => found,
+            Err(fault) => {
+                writeln!(wrong, "{}: {fault}", form.text).unwrap();
+                continue;
+            }
+        };
         let mask = u64::MAX >> (64 - form.result.bits());
         let mut shown = 0;
         for (values, found) in inputs.iter().zip(&found) {
             let [a, b, c] = *values;
-            let Some(expected) = (form.expected)(a, b, c) else {
+            let Some(expected) = expect(a, b, c) else {
                 continue;
             };
             let expected = expected & mask;

@@ -1,10 +1,8 @@
 //! What PTX computes approximately: within the bounds that the ISA gives (9.7.3), and exact where it says so.
 
-mod common;
-
-use common::Sim;
-use common::form::Is::{self, Bf16, F16, F32, F64};
-use common::form::{Form, Random, check, form, module};
+use crate::common::{Random, Sim};
+use crate::form::Is::{self, Bf16, F16, F32, F64};
+use crate::form::{Form, form, module};
 
 const NAN32: u32 = 0x7fff_ffff;
 
@@ -26,7 +24,7 @@ fn run(text: &'static str, values: &[f32]) -> Vec<(f32, f32)> {
     };
     let sim = Sim::with(&module(&forms), options);
     let inputs: Vec<_> = values.iter().map(|v| [v.to_bits().into(), 0, 0]).collect();
-    let found = forms[0].run(&sim, "k0", &inputs);
+    let found = forms[0].run(&sim, "k0", &inputs).unwrap();
     (values.iter().copied())
         .zip(found.into_iter().map(|bits| f32::from_bits(bits as u32)))
         .collect()
@@ -51,9 +49,26 @@ fn near(text: &'static str, values: &[f32], bound: u32, exact: fn(f64) -> f64) {
             assert_eq!(found.to_bits(), NAN32, "{text} of {x:e}");
         } else {
             let off = ulps(found, expected);
-            assert!(off <= bound, "{text} of {x:e}: {found:e}, {expected:e}");
+            // A whole half turn has a sine of zero, but not in double precision.
+            let zero = found == 0.0 && expected.abs() < 1e-12;
+            assert!(
+                off <= bound || zero,
+                "{text} of {x:e}: {found:e}, {expected:e}"
+            );
         }
     }
+}
+
+/// The angle that a device takes for one: turns as a float, cut off, and what is left of whole ones.
+fn angle(x: f64) -> f64 {
+    let exact = x * f64::from(0.159_154_94_f32);
+    let near = exact as f32;
+    let turns = if f64::from(near).abs() > exact.abs() {
+        f32::from_bits(near.to_bits() - 1)
+    } else {
+        near
+    };
+    f64::from(turns).fract() * std::f64::consts::TAU
 }
 
 #[test]
@@ -65,8 +80,12 @@ fn single() {
     near("lg2.approx.f32 %d, %a;", &positive, 1, f64::log2);
     near("ex2.approx.f32 %d, %a;", &spread(-30, 8), 1, f64::exp2);
     near("ex2.approx.ftz.f32 %d, %a;", &spread(-30, 5), 1, f64::exp2);
-    near("sin.approx.f32 %d, %a;", &spread(-30, 20), 1, f64::sin);
-    near("cos.approx.f32 %d, %a;", &spread(-30, 20), 1, f64::cos);
+    near("sin.approx.f32 %d, %a;", &spread(-30, 20), 1, |x| {
+        angle(x).sin()
+    });
+    near("cos.approx.f32 %d, %a;", &spread(-30, 20), 1, |x| {
+        angle(x).cos()
+    });
     near("tanh.approx.f32 %d, %a;", &spread(-30, 5), 1, f64::tanh);
     // Close to one, where a logarithm is small.
     let ones: Vec<f32> = (0..2000).map(|i| 1.0 + (i - 1000) as f32 * 1e-6).collect();
@@ -176,8 +195,7 @@ fn given_results() {
     }
 }
 
-#[test]
-fn quotients() {
+pub(crate) fn quotients() -> Vec<Form> {
     let full = |a: u64, b: u64| {
         let value = f32::from_bits(a as u32) / f32::from_bits(b as u32);
         u64::from(if value.is_nan() {
@@ -186,7 +204,7 @@ fn quotients() {
             value.to_bits()
         })
     };
-    check(&[
+    vec![
         form(
             "div.full.f32 %d, %a, %b;",
             F32,
@@ -208,7 +226,7 @@ fn quotients() {
                 }
             },
         ),
-    ]);
+    ]
 }
 
 #[test]
@@ -221,7 +239,7 @@ fn double() {
         };
         let sim = Sim::with(&module(std::slice::from_ref(&form)), options);
         let inputs = form.inputs();
-        for ([a, ..], found) in inputs.iter().zip(form.run(&sim, "k0", &inputs)) {
+        for ([a, ..], found) in inputs.iter().zip(form.run(&sim, "k0", &inputs).unwrap()) {
             let x = f64::from_bits(a & kept);
             let expected = exact(x);
             if expected.is_nan() || expected == 0.0 || expected.is_infinite() || x.is_subnormal() {
@@ -252,8 +270,7 @@ fn double() {
     );
 }
 
-#[test]
-fn halves() {
+pub(crate) fn halves() -> Vec<Form> {
     use half::{bf16, f16};
     let in_f16 = |f: fn(f64) -> f64| {
         move |a: u64, _, _| {
@@ -281,7 +298,7 @@ fn halves() {
         }
     };
     let pair: Is = Is::F16x2;
-    check(&[
+    vec![
         form("ex2.approx.f16 %d, %a;", F16, [F16], in_f16(f64::exp2)),
         form("tanh.approx.f16 %d, %a;", F16, [F16], in_f16(f64::tanh)),
         form("tanh.approx.f16x2 %d, %a;", pair, [pair], move |a, b, c| {
@@ -295,5 +312,5 @@ fn halves() {
             in_bf16(f64::exp2),
         ),
         form("tanh.approx.bf16 %d, %a;", Bf16, [Bf16], in_bf16(f64::tanh)),
-    ]);
+    ]
 }

@@ -1,9 +1,7 @@
 //! Integer instructions against Rust's own arithmetic, in 128 bits where that helps.
 
-mod common;
-
-use common::form::Is::{B16, B32, B64};
-use common::form::{check, form};
+use crate::form::Is::{B16, B32, B64};
+use crate::form::{Form, form};
 
 fn s16(a: u64) -> i128 {
     (a as i16).into()
@@ -25,9 +23,8 @@ fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
 
-#[test]
-fn sums_and_differences() {
-    check(&[
+pub(crate) fn sums_and_differences() -> Vec<Form> {
+    vec![
         form("add.u16 %d, %a, %b;", B16, [B16, B16], |a, b, _| a + b),
         form("add.s32 %d, %a, %b;", B32, [B32, B32], |a, b, _| a + b),
         form("add.u64 %d, %a, %b;", B64, [B64, B64], |a, b, _| {
@@ -99,12 +96,11 @@ fn sums_and_differences() {
         form("add.u16x2 %d, %a, %b;", B32, [B32, B32], |a, b, _| {
             (a + b) & 0xffff | ((a >> 16) + (b >> 16)) << 16
         }),
-    ]);
+    ]
 }
 
-#[test]
-fn products() {
-    check(&[
+pub(crate) fn products() -> Vec<Form> {
+    vec![
         form("mul.lo.u16 %d, %a, %b;", B16, [B16, B16], |a, b, _| a * b),
         form("mul.lo.s32 %d, %a, %b;", B32, [B32, B32], |a, b, _| a * b),
         form("mul.lo.u64 %d, %a, %b;", B64, [B64, B64], |a, b, _| {
@@ -160,7 +156,7 @@ fn products() {
             [B32, B32, B32],
             |a, b, c| sat32((s24(a, b) >> 16) + s32(c)),
         ),
-    ]);
+    ]
 }
 
 /// The product of two 24-bit numbers with sign.
@@ -172,9 +168,8 @@ fn s24(a: u64, b: u64) -> i128 {
     extend(a) * extend(b)
 }
 
-#[test]
-fn products_with_a_sum() {
-    check(&[
+pub(crate) fn products_with_a_sum() -> Vec<Form> {
+    vec![
         form(
             "mad.lo.u16 %d, %a, %b, %c;",
             B16,
@@ -259,16 +254,15 @@ fn products_with_a_sum() {
             [B32, B32, B64],
             |a, b, c| ((s32(a) * s32(b)) as u64).wrapping_add(c),
         ),
-    ]);
+    ]
 }
 
-#[test]
-fn quotients_and_remainders() {
-    // What a division by zero gives is not defined; all ones, and the dividend, is what devices give.
+pub(crate) fn quotients_and_remainders() -> Vec<Form> {
+    // What a division by zero gives is not defined; all ones is what devices give.
     let or = |b: u64, value: i128, zero: u64| if b == 0 { zero } else { value as u64 };
     let div = |a: i128, b: i128| if b == 0 { -1 } else { a / b };
-    let rem = |a: i128, b: i128| if b == 0 { a } else { a % b };
-    check(&[
+    let rem = |a: i128, b: i128| if b == 0 { -1 } else { a % b };
+    vec![
         form("div.u16 %d, %a, %b;", B16, [B16, B16], move |a, b, _| {
             or(b, (a / b.max(1)).into(), u64::MAX)
         }),
@@ -288,24 +282,24 @@ fn quotients_and_remainders() {
             div(s64(a), s64(b)) as u64
         }),
         form("rem.u16 %d, %a, %b;", B16, [B16, B16], move |a, b, _| {
-            or(b, (a % b.max(1)).into(), a)
+            or(b, (a % b.max(1)).into(), u64::MAX)
         }),
         form("rem.s16 %d, %a, %b;", B16, [B16, B16], move |a, b, _| {
             rem(s16(a), s16(b)) as u64
         }),
         form("rem.u32 %d, %a, %b;", B32, [B32, B32], move |a, b, _| {
-            or(b, (a % b.max(1)).into(), a)
+            or(b, (a % b.max(1)).into(), u64::MAX)
         }),
         form("rem.s32 %d, %a, %b;", B32, [B32, B32], move |a, b, _| {
             rem(s32(a), s32(b)) as u64
         }),
         form("rem.u64 %d, %a, %b;", B64, [B64, B64], move |a, b, _| {
-            or(b, (a % b.max(1)).into(), a)
+            or(b, (a % b.max(1)).into(), u64::MAX)
         }),
         form("rem.s64 %d, %a, %b;", B64, [B64, B64], move |a, b, _| {
             rem(s64(a), s64(b)) as u64
         }),
-    ]);
+    ]
 }
 
 /// Halves of a word, each treated by itself.
@@ -314,9 +308,8 @@ fn halves(a: u64, b: u64, f: impl Fn(u64, u64) -> i128) -> u64 {
     f(a & 0xffff, b & 0xffff) as u64 & 0xffff | high << 16
 }
 
-#[test]
-fn smaller_and_larger() {
-    check(&[
+pub(crate) fn smaller_and_larger() -> Vec<Form> {
+    vec![
         form("min.u16 %d, %a, %b;", B16, [B16, B16], |a, b, _| a.min(b)),
         form("max.u16 %d, %a, %b;", B16, [B16, B16], |a, b, _| a.max(b)),
         form("min.s16 %d, %a, %b;", B16, [B16, B16], |a, b, _| {
@@ -365,7 +358,7 @@ fn smaller_and_larger() {
         form("max.relu.s16x2 %d, %a, %b;", B32, [B32, B32], |a, b, _| {
             halves(a, b, |a, b| s16(a).max(s16(b)).max(0))
         }),
-    ]);
+    ]
 }
 
 /// Sums of products of parts: bytes of `b` from `first` on with parts of `bits` of `a`.
@@ -383,10 +376,9 @@ fn dot(a: u64, b: u64, c: u64, signed: (bool, bool), bits: u32, first: u32) -> u
     (products.sum::<i128>() + i128::from(c)) as u64
 }
 
-#[test]
-fn dot_products() {
+pub(crate) fn dot_products() -> Vec<Form> {
     let three = [B32, B32, B32];
-    check(&[
+    vec![
         form("dp4a.u32.u32 %d, %a, %b, %c;", B32, three, |a, b, c| {
             dot(a, b, c, (false, false), 8, 0)
         }),
@@ -408,13 +400,12 @@ fn dot_products() {
         form("dp2a.hi.s32.u32 %d, %a, %b, %c;", B32, three, |a, b, c| {
             dot(a, b, c, (true, false), 16, 2)
         }),
-    ]);
+    ]
 }
 
-#[test]
-fn the_carry_flag() {
+pub(crate) fn the_carry_flag() -> Vec<Form> {
     let sum128 = |a: u64, b: u64| u128::from(a) + u128::from(b);
-    check(&[
+    vec![
         // 64 bits from two halves of 32, and the carry out of them.
         form(
             "{ .reg .b32 al, ah, bl, bh; mov.b64 {al, ah}, %a; mov.b64 {bl, bh}, %b; \
@@ -474,7 +465,7 @@ fn the_carry_flag() {
                 (sum(high, c) >> 64) as u64
             },
         ),
-    ]);
+    ]
 }
 
 fn sum(a: u64, b: u64) -> u128 {

@@ -18,6 +18,11 @@ pub(crate) const HEADER: usize = 16;
 /// No fatbin is larger; a larger size is damage.
 const MOST: u64 = 1 << 32;
 
+/// No PTX is larger: read, it takes some thirty times as much.
+pub(crate) const MOST_TEXT: u64 = 128 << 20;
+/// A byte of LZ4 gives no more bytes than this.
+const LZ4_RATIO: u64 = 255;
+
 const PTX: u16 = 1;
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
@@ -110,9 +115,10 @@ fn image(entry: &[u8], header: usize) -> Option<Cow<'_, [u8]>> {
     }
     let compressed = usize::try_from(u32_at(entry, 16)?).ok()?;
     let body = body.get(..compressed)?;
-    let size = u64_at(entry, 56).filter(|size| *size <= MOST)?;
+    let size = u64_at(entry, 56).filter(|size| *size <= MOST_TEXT)?;
     let len = usize::try_from(size).ok()?;
     if flags & LZ4 != 0 {
+        (size <= LZ4_RATIO * body.len() as u64).then_some(())?;
         return lz4::decompress(body, len).map(Cow::Owned);
     }
     let mut out = Vec::new();
@@ -148,6 +154,16 @@ mod tests {
         for len in [0, 15, 16, 100, zstd.len() - 1] {
             assert!(matches!(find(&zstd[..len], 90), Found::Damaged(_)), "{len}");
         }
+        // More than what is there can give is not even made room for.
+        let mut entry = vec![0_u8; 64];
+        entry[40..48].copy_from_slice(&LZ4.to_le_bytes());
+        entry[16..20].copy_from_slice(&4_u32.to_le_bytes());
+        entry[56..64].copy_from_slice(&MOST_TEXT.to_le_bytes());
+        entry.extend([0xff; 4]);
+        assert_eq!(image(&entry, 64), None);
+        entry[40..48].copy_from_slice(&ZSTD.to_le_bytes());
+        entry[56..64].copy_from_slice(&(MOST_TEXT + 1).to_le_bytes());
+        assert_eq!(image(&entry, 64), None);
         for at in 0..zstd.len() {
             let mut damaged = zstd.to_vec();
             damaged[at] ^= 0xff;

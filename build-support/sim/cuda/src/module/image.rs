@@ -88,6 +88,13 @@ fn from_fatbin(bytes: &[u8], capability: u32) -> Answer<String> {
 
 /// A text is PTX if its first directive is the one that PTX begins with (PTX ISA 11.1.1).
 fn from_text(bytes: &[u8]) -> Answer<String> {
+    if bytes.len() as u64 > fatbin::MOST_TEXT {
+        return Err(Code::OUT_OF_MEMORY.because(format!(
+            "PTX of {} bytes; the simulator reads up to {}",
+            bytes.len(),
+            fatbin::MOST_TEXT
+        )));
+    }
     let text = std::str::from_utf8(bytes).map_err(|_| not_an_image())?;
     let rest = assembler::skip_blank(text).ok_or_else(not_an_image)?;
     if rest.starts_with(".version") {
@@ -125,6 +132,8 @@ mod tests {
         assert_eq!(code(b"\x7fELF\0"), Code::NO_BINARY_FOR_GPU);
         assert_eq!(code(b"\x7f\0"), Code::INVALID_IMAGE);
         assert_eq!(code(b"\xff\xfe\0"), Code::INVALID_IMAGE);
+        let huge = [&b".version 8.0\n"[..], &vec![b' '; 128 << 20], b"\0"].concat();
+        assert_eq!(code(&huge), Code::OUT_OF_MEMORY);
         let plain = include_bytes!("../../tests/conduct/images/plain.fatbin");
         assert_eq!(code(plain), Code(0));
         let machine = include_bytes!("../../tests/conduct/images/sm_80.fatbin");

@@ -151,7 +151,10 @@ fn found_by_query(d: &mut Driver) {
     primary(d);
     break_with(d, c"store", 0x10);
     let s = stream(d);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    const NOT_READY: u32 = 600;
+    while quietly!(d, cuStreamQuery(0)) == NOT_READY {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     say!(d, cuStreamQuery(s));
     say!(d, cuStreamQuery(0));
 }
@@ -170,7 +173,8 @@ fn found_by_event(d: &mut Driver) {
 fn launch_after(d: &mut Driver) {
     primary(d);
     let (_, f) = break_with(d, c"dies", 0);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // Any call that asks whether it has failed would be told that it has.
+    std::thread::sleep(std::time::Duration::from_secs(2));
     say!(d, cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0));
     say!(d, cuCtxSynchronize());
 }

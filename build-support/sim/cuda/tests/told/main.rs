@@ -189,14 +189,32 @@ fn the_log_says_what_was_wrong_with_a_call() {
     gpuk-sim: error: `cuMemcpyHtoD_v2`: CUDA_ERROR_INVALID_VALUE (1): the destination: 64 bytes at 0x… go beyond the 32 bytes at 0x…
     gpuk-sim: error: `cuStreamSynchronize`: CUDA_ERROR_INVALID_HANDLE (400): stream 0x… was destroyed
     gpuk-sim: error: `cuEventSynchronize`: CUDA_ERROR_INVALID_HANDLE (400): 0x… is of another kind: stream, no event
+    gpuk-sim: error: `cuEventRecord`: CUDA_ERROR_INVALID_HANDLE (400): event 0x… was destroyed
+    gpuk-sim: error: `cuEventSynchronize`: CUDA_ERROR_INVALID_HANDLE (400): the event is null
+    gpuk-sim: error: `cuModuleGetFunction`: CUDA_ERROR_INVALID_HANDLE (400): module 0x… was destroyed
+    gpuk-sim: error: `cuModuleUnload`: CUDA_ERROR_INVALID_HANDLE (400): module 0x… was destroyed
+    gpuk-sim: error: `cuMemcpyDtoH_v2`: CUDA_ERROR_INVALID_VALUE (1): the source: the address is null
+    gpuk-sim: error: `cuMemcpyHtoD_v2`: CUDA_ERROR_INVALID_VALUE (1): the destination: 0x… is in no allocation
+    gpuk-sim: error: `cuDeviceGet`: CUDA_ERROR_INVALID_DEVICE (101): there is no device 7, only device 0
+    gpuk-sim: error: `cuCtxSetCurrent`: CUDA_ERROR_INVALID_CONTEXT (201): 0x1234 is no context
+    gpuk-sim: error: `cuCtxDestroy_v2`: CUDA_ERROR_INVALID_VALUE (1): the context is null
+    gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_HANDLE (400): the function is null
     gpuk-sim: error: `cuModuleGetFunction`: CUDA_ERROR_NOT_FOUND (500): the module has no kernel `stare`; it has `store`, `dies`, `says`
     gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: argument 0 of 2 is null
     gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: the grid is 0 along x; it can be 1 to 2147483647
     gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: the block is 2000 along x; it can be 1 to 1024
+    gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: blocks of 2048 threads; at most 1024 can be
+    gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: 307200 bytes of dynamic shared memory; at most 49152 as its attribute is set
     gpuk-sim: error: kernel `store`: only 4 bytes of arguments; its parameters have 12
     gpuk-sim: error: `cuLaunchKernel`: CUDA_ERROR_INVALID_VALUE (1): kernel `store`: the block is 0 along x; it can be 1 to 1024
     gpuk-sim: error: `cuModuleLoadData`: CUDA_ERROR_INVALID_IMAGE (200): the image is neither PTX nor a fatbin nor machine code
     gpuk-sim: error: `cuModuleLoadData`: CUDA_ERROR_INVALID_PTX (218): the module is for sm_120, the device has compute capability 9.0
+    gpuk-sim: error: `cuModuleLoadData`: CUDA_ERROR_INVALID_PTX (218): ptxas application ptx input, line 19; error   : Not a name of any known instruction: 'return'
+    ptxas application ptx input, line 22; error   : Not a name of any known instruction: 'return'
+    ptxas application ptx input, line 46; error   : Not a name of any known instruction: 'return'
+    ptxas fatal   : Ptx assembly aborted due to errors
+    gpuk-sim: error: `cuModuleLoadData`: CUDA_ERROR_INVALID_PTX (218): ptxas application ptx input, line 22; error   : Duplicate definition of function 'dies'
+    ptxas fatal   : Ptx assembly aborted due to errors
     ");
 }
 

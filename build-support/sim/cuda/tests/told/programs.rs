@@ -118,6 +118,10 @@ fn never_waited_for() {
     std::mem::forget(context);
 }
 
+fn ptx_text() -> std::ffi::CString {
+    std::ffi::CString::new(KERNELS).unwrap()
+}
+
 fn misuse() {
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
@@ -137,6 +141,32 @@ fn misuse() {
         result::stream::destroy(gone).unwrap();
         result::stream::synchronize(gone).unwrap_err();
         result::event::synchronize(gone.cast()).unwrap_err();
+        let gone = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).unwrap();
+        result::event::destroy(gone).unwrap();
+        result::event::record(gone, stream.cu_stream()).unwrap_err();
+        result::event::synchronize(std::ptr::null_mut()).unwrap_err();
+        let gone = result::module::load_data(ptx_text().as_ptr().cast()).unwrap();
+        result::module::unload(gone).unwrap();
+        result::module::get_function(gone, c"store".to_owned()).unwrap_err();
+        result::module::unload(gone).unwrap_err();
+        result::memcpy_dtoh_sync(&mut bytes, 0).unwrap_err();
+        result::memcpy_htod_sync((&raw mut bytes).expose_provenance() as u64, &bytes).unwrap_err();
+        result::device::get(7).unwrap_err();
+        let _ = sys::cuCtxSetCurrent(std::ptr::without_provenance_mut(0x1234));
+        let _ = sys::cuCtxDestroy_v2(std::ptr::null_mut());
+        let _ = sys::cuLaunchKernel(
+            std::ptr::null_mut(),
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            stream.cu_stream(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        );
     }
     let module = context.load_module(Ptx::from_src(KERNELS)).unwrap();
     module.load_function("stare").unwrap_err();
@@ -154,6 +184,10 @@ fn misuse() {
         let mut args = [(&raw mut place).cast(), (&raw mut value).cast()];
         launch((0, 1, 1), shape.1, &mut args).unwrap_err();
         launch(shape.0, (2000, 1, 1), &mut args).unwrap_err();
+        launch(shape.0, (32, 64, 1), &mut args).unwrap_err();
+        let (function, queue) = (store.cu_function(), stream.cu_stream());
+        let much = 300 << 10;
+        result::launch_kernel(function, shape.0, shape.1, much, queue, &mut args).unwrap_err();
         let mut small = 0_u64;
         let size = 4_usize;
         let mut extra: [*mut c_void; 5] = [
@@ -181,10 +215,16 @@ fn misuse() {
         .load_module(Ptx::from_src("no PTX"))
         .map(|_| ())
         .unwrap_err();
-    context
-        .load_module(Ptx::from_src(KERNELS.replace("sm_75", "sm_120")))
-        .map(|_| ())
-        .unwrap_err();
+    for (right, wrong) in [
+        ("sm_75", "sm_120"),
+        ("ret;", "return;"),
+        (".visible .entry store", ".entry dies"),
+    ] {
+        context
+            .load_module(Ptx::from_src(KERNELS.replace(right, wrong)))
+            .map(|_| ())
+            .unwrap_err();
+    }
 }
 
 fn no_device() {

@@ -11,7 +11,9 @@ use cudarc::driver::sys::{
     self, CUctx_st, CUdevice_attribute, CUdeviceptr, CUevent, CUevent_flags, CUjit_option,
     CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus,
 };
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream, result};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaStream, CudaViewMut, DevicePtr, DeviceSlice, result,
+};
 
 use crate::driver::DriverError;
 use crate::launch::Launch;
@@ -245,6 +247,23 @@ impl CopyStream {
             result::memcpy_dtoh_async(bytes, device, self.0)?;
             Ok(result::stream::synchronize(self.0)?)
         }
+    }
+}
+
+impl CopyStream {
+    /// Copies a variable; `None` if it has not that size.
+    pub(crate) fn variable(
+        &self,
+        variable: &CudaViewMut<'_, u8>,
+        bytes: &mut [u8],
+    ) -> Result<Option<()>, DriverError> {
+        if variable.len() != bytes.len() {
+            return Ok(None);
+        }
+        let (address, _used) = variable.device_ptr(variable.stream());
+        // SAFETY: the variable has as many bytes, and is there as long as the view.
+        unsafe { self.to_host(bytes, address) }?;
+        Ok(Some(()))
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Failure {
     pub message: String,
     /// What kind of check it was.
     pub category: Category,
+    /// The check's [`Site::id`], to count failures by: the same in every build whose source says the same there. 0
+    /// where no check is known.
+    pub site: u64,
     /// The condition that did not hold, as the source writes it.
     pub condition: &'static str,
     /// The file of the check.
@@ -177,6 +180,7 @@ impl FailedCheck {
         Self(Box::new(Failure {
             message: site.message(&values),
             category: site.kind.into(),
+            site: site.id(),
             condition: site.condition,
             file: site.file,
             line: site.line,
@@ -213,6 +217,7 @@ impl Failure {
             kernel: origin.info.name,
             message: String::new(),
             category: Category::Fault,
+            site: 0,
             condition: "",
             file: "",
             line: 0,

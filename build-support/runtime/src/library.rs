@@ -20,7 +20,7 @@ pub(crate) const NAMES: [&str; 2] = ["libcuda.so", "libcuda.so.1"];
 pub(crate) const NAMES: [&str; 1] = ["nvcuda.dll"];
 
 /// What gpuk, and cudarc on its behalf, call in any case.
-const FUNCTIONS: [&str; 38] = [
+const FUNCTIONS: [&str; 39] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuDeviceGet",
@@ -54,6 +54,7 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleLoadData",
     "cuModuleLoadDataEx",
     "cuModuleGetFunction",
+    "cuModuleGetGlobal_v2",
     "cuModuleUnload",
     "cuFuncGetAttribute",
     "cuFuncSetAttribute",

@@ -67,6 +67,21 @@ pub enum LoadError {
         image: &'static Image,
     },
 
+    /// The checks that the image was made with are not those of its table: a failure would name another one.
+    #[error(
+        "the {image} and its table of {expected} checks do not belong together: {}\n\
+         help: build again, and let nothing change the files in between",
+        made_with(.found)
+    )]
+    Table {
+        /// The image loaded.
+        image: &'static Image,
+        /// How many checks the table has.
+        expected: usize,
+        /// How many the image says that it has; `None` if it says nothing of checks, or not in a way known here.
+        found: Option<usize>,
+    },
+
     /// The driver failed at something else.
     #[error("kernels could not be loaded: {0}")]
     Driver(#[source] DriverError),
@@ -99,6 +114,14 @@ impl Refusal {
     pub(crate) const fn is_about_image(&self) -> bool {
         // Image, binary, PTX, PTX version, compiler, source, shared object, missing symbols.
         matches!(self.error.code(), 200 | 209 | 218 | 221..=223 | 300 | 302..=303 | 500)
+    }
+}
+
+fn made_with(found: &Option<usize>) -> String {
+    match found {
+        None => "it says nothing of its checks, or in the way of another version".to_owned(),
+        Some(1) => "it was made with another one".to_owned(),
+        Some(count) => format!("it was made with {count} others"),
     }
 }
 
@@ -188,12 +211,26 @@ mod tests {
                 found: Count::Exactly(2),
                 image,
             },
+            LoadError::Table {
+                image,
+                expected: 2,
+                found: Some(3),
+            },
+            LoadError::Table {
+                image,
+                expected: 2,
+                found: None,
+            },
         ];
         insta::assert_snapshot!(texts.map(|error| error.to_string()).join("\n"), @"
         kernel `scale` is not in the PTX 9.0 sm_80: it has no entry `_Z5scalePf`
         kernel `scale`: parameter `n` has 4 bytes at offset 8 in the wrapper, but 8 at 8 in the PTX 9.0 sm_80; wrapper and image do not belong together
         kernel `scale`: the wrapper passes 3 parameters, but in the PTX 9.0 sm_80 the kernel takes more; wrapper and image do not belong together
         kernel `scale`: the wrapper passes 3 parameters, but in the PTX 9.0 sm_80 the kernel takes 2; wrapper and image do not belong together
+        the PTX 9.0 sm_80 and its table of 2 checks do not belong together: it was made with 3 others
+        help: build again, and let nothing change the files in between
+        the PTX 9.0 sm_80 and its table of 2 checks do not belong together: it says nothing of its checks, or in the way of another version
+        help: build again, and let nothing change the files in between
         ");
     }
 }

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::{
-    CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute,
+    CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult,
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
+use gpuk_device::table;
 
 use crate::call::{self, Current};
 use crate::choice;
@@ -20,6 +21,7 @@ use crate::library;
 use crate::limits::{DeviceLimits, Limits};
 use crate::load::{Count, LoadError, Refusal};
 use crate::pool::Pool;
+use crate::site::Site;
 use crate::version::DriverVersion;
 
 /// One image in a context.
@@ -43,7 +45,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// If no image fits, or the driver loads none.
+    /// If no image fits, the driver loads none, or the one it loads was made with other checks than its table has.
     pub fn load(context: &Arc<CudaContext>, images: &'static [Image]) -> Result<Self, LoadError> {
         context.bind_to_thread().map_err(driver)?;
         let attribute = |which| call::attribute(context, which).map_err(LoadError::Driver);
@@ -56,6 +58,7 @@ impl Module {
         for image in choice::choose(images, capability, version)? {
             match load(context, image) {
                 Ok(module) => {
+                    compare_table(context, &module, image)?;
                     return Ok(Self {
                         module,
                         context: Arc::clone(context),
@@ -86,8 +89,7 @@ impl Module {
             return Err(missing());
         }
         let function = self.module.load_function(info.entry).map_err(|error| {
-            use cudarc::driver::sys::CUresult::CUDA_ERROR_NOT_FOUND;
-            if error.0 == CUDA_ERROR_NOT_FOUND {
+            if error.0 == CUresult::CUDA_ERROR_NOT_FOUND {
                 missing()
             } else {
                 driver(error)
@@ -193,6 +195,42 @@ fn load(context: &Arc<CudaContext>, image: &'static Image) -> Result<Arc<CudaMod
             error: error.into(),
             log: compiler_log(context, image),
         })
+}
+
+/// Compares the checks that the image was made with to those of its table.
+fn compare_table(
+    context: &Arc<CudaContext>,
+    module: &Arc<CudaModule>,
+    image: &'static Image,
+) -> Result<(), LoadError> {
+    let sites = image.sites();
+    if sites.is_empty() {
+        return Ok(());
+    }
+    let mut bytes = [0; table::SIZE];
+    let stream = context.default_stream();
+    let found = match module.get_global(table::SYMBOL, &stream) {
+        // The documentation has the first; drivers were seen to give the second.
+        Err(cudarc::driver::DriverError(
+            CUresult::CUDA_ERROR_NOT_FOUND | CUresult::CUDA_ERROR_INVALID_VALUE,
+        )) => None,
+        Err(error) => return Err(driver(error)),
+        Ok(variable) => Pool::of(context)
+            .and_then(|pool| pool.variable(&variable, &mut bytes))
+            .map_err(LoadError::Driver)?,
+    };
+    let found = found.map(|()| bytes);
+    let expected = table::variable(sites.iter().map(Site::id));
+    if found == Some(expected) {
+        return Ok(());
+    }
+    let known = found.filter(|found| found[..4] == expected[..4]);
+    let count = known.map(|found| u32::from_le_bytes([found[4], found[5], found[6], found[7]]));
+    Err(LoadError::Table {
+        image,
+        expected: sites.len(),
+        found: count.and_then(|count| usize::try_from(count).ok()),
+    })
 }
 
 /// Loads once more, to hear why not.

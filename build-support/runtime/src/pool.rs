@@ -10,7 +10,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream, CudaViewMut};
 
 use crate::call::{self, CopyStream, Current, Event, Relaxed};
 use crate::driver::DriverError;
@@ -164,6 +164,16 @@ impl Pool {
         drop(slots);
         self.report(failed);
         slot
+    }
+
+    /// Copies a variable of a module; `None` if it has not that size. The context is current.
+    pub(crate) fn variable(
+        &self,
+        variable: &CudaViewMut<'_, u8>,
+        bytes: &mut [u8],
+    ) -> Result<Option<()>, DriverError> {
+        let _relaxed = Relaxed::enter();
+        lock(&self.copies).variable(variable, bytes)
     }
 
     /// Takes back the slot of a launch that passed, or was never launched.

@@ -1,6 +1,7 @@
 //! The checks of an image: what the device leaves to the host to say.
 
 use gpuk_device::abi::{Kind, ValueType};
+use gpuk_device::table;
 
 use crate::value::Value;
 
@@ -63,6 +64,21 @@ impl SiteKind {
 }
 
 impl Site {
+    /// A number for the check that stays the same, across builds too, as long as its source line says the same in
+    /// the same place; other than its index in a table, which is that of the order in the PTX.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        table::site(&table::Site {
+            kind: &format!("{:?}", self.kind),
+            function: self.function,
+            file: self.file,
+            line: self.line,
+            condition: self.condition,
+            format: self.format,
+            types: self.types,
+        })
+    }
+
     /// The captured values, from a record's bits.
     pub(crate) fn values(&self, bits: &[u64]) -> Vec<Value> {
         self.types

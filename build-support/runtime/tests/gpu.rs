@@ -14,7 +14,7 @@ use gpuk::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use gpuk::cudarc::driver::{LaunchConfig, PushKernelArg};
 use gpuk::{
     Address, Category, Count, CudaContext, CudaSlice, CudaStream, ErrorPayload, FailedCheck, Image,
-    KernelInfo, Launch, LaunchError, LoadError, Module, Null, ParamInfo, Value,
+    KernelInfo, Launch, LaunchError, LoadError, Module, Null, ParamInfo, Site, Value,
 };
 
 #[allow(dead_code, unreachable_pub, reason = "generated code is public")]
@@ -502,6 +502,57 @@ fn gpu_an_image_that_does_not_load_gives_way_to_the_next() {
     let refused = Module::load(&device.context, damaged).unwrap_err();
     println!("{refused}");
     assert!(matches!(refused, LoadError::Refused(_)));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_an_image_of_other_checks_than_its_table_is_not_loaded() {
+    let device = Device::new();
+    let [
+        Image::Ptx {
+            arch,
+            version,
+            bytes,
+            sites,
+        },
+    ] = *device.kernels.images()
+    else {
+        panic!("{:?}", device.kernels.images());
+    };
+    let load = |bytes, sites: Vec<Site>| {
+        let image = Image::Ptx {
+            arch,
+            version,
+            bytes,
+            sites: sites.leak(),
+        };
+        Module::load(&device.context, vec![image].leak()).map(|_| ())
+    };
+    load(bytes, sites.to_vec()).unwrap();
+    let refused = |bytes, sites| match load(bytes, sites).unwrap_err() {
+        LoadError::Table {
+            expected, found, ..
+        } => (expected, found),
+        other => panic!("{other}"),
+    };
+    // A table of an older source, in which one check stood a line above; of another order; and a shorter one.
+    let mut older = sites.to_vec();
+    older[1].line -= 1;
+    assert_eq!(refused(bytes, older), (2, Some(2)));
+    let swapped = sites.iter().rev().copied().collect();
+    assert_eq!(refused(bytes, swapped), (2, Some(2)));
+    assert_eq!(refused(bytes, sites[..1].to_vec()), (1, Some(2)));
+    // An image that says nothing of its checks, or says it in another way.
+    let text = std::str::from_utf8(bytes).unwrap();
+    let silent: String = (text.lines().filter(|line| !line.contains("__gpuk_table")))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let other = text.replace("__gpuk_table[16] = {2,", "__gpuk_table[16] = {1,");
+    for text in [silent, other] {
+        assert_ne!(text, *std::str::from_utf8(bytes).unwrap());
+        let bytes = text.into_bytes().leak();
+        assert_eq!(refused(bytes, sites.to_vec()), (2, None));
+    }
 }
 
 #[test]

@@ -86,6 +86,6 @@ fn site(site: &SiteRecord) -> Expr {
 }
 
 /// A path as the wrappers show it, with `/` on every system.
-pub(super) fn slashed(path: &Path) -> String {
+pub(crate) fn slashed(path: &Path) -> String {
     path.display().to_string().replace('\\', "/")
 }

@@ -26,6 +26,8 @@ mod out;
 mod structure;
 mod types;
 
+pub(crate) use image::slashed;
+
 pub use bindings::{ImageBinding, ImageKind, ModuleBindings};
 pub use method::signature;
 pub use module::{module, package};

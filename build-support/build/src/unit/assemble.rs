@@ -1,6 +1,7 @@
 //! `Checked -> Unit`: ptxas has the last word on PTX, and makes the cubin.
 
 use super::checked::Checked;
+use super::mark::mark;
 use super::{Job, Shop, UnitError, refuse_errors};
 use crate::digest::Digest;
 use crate::fs;
@@ -16,7 +17,8 @@ pub(super) fn assemble(
     key: Digest,
 ) -> Result<Unit, UnitError> {
     let (ptx, cubin) = (job.scratch(shop, "checked.ptx"), job.scratch(shop, "cubin"));
-    fs::write_private(&ptx, checked.text.as_bytes())?;
+    let text = mark(checked.text, &checked.sites);
+    fs::write_private(&ptx, text.as_bytes())?;
     let recipe = shop.tools.recipe(job.arch)?;
     let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &[], &shop.package.root)?;
     let output = command.output()?;
@@ -30,7 +32,7 @@ pub(super) fn assemble(
     findings.extend(message::findings(&said, failed));
     let findings = refuse_errors(findings)?;
     let cubin = fs::read(&cubin)?;
-    let ptx = checked.text.into_bytes();
+    let ptx = text.into_bytes();
     Ok(Unit {
         key,
         record: UnitRecord {

@@ -9,6 +9,7 @@
 mod assemble;
 mod checked;
 mod compile;
+mod mark;
 mod preprocess;
 mod shadow;
 mod sign;

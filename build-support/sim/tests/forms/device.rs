@@ -163,12 +163,13 @@ const DEVIATIONS: &[&str] = &[
     // The upper half gets the upper half of the result.
     "<vadd|vsub|vabsdiff|vmin|vmax>.<u32|s32>.s32.u32<|.sat> %d.h1, %a, %b, %c;",
     "vmax.s32.s32.s32.sat %d.h1, %a.b3, %b.h0, %c;",
-    // What is below the least number becomes the largest.
+    // Some negative results are taken for large ones.
     "<vadd|vsub|vmin>.<u32|s32>.s32.u32.sat %d.<b0|b3|h0>, %a, %b, %c;",
     // Sums and differences of 33 bits lose one before they are made to fit.
     "vadd.u32.<s32.u32|u32.s32|u32.u32>.sat %d, %a, %b;",
     "vsub.u32.u32.s32.sat %d, %a, %b;",
     "vabsdiff.u32.<s32.u32|u32.s32>.sat %d, %a, %b;",
+    // What is shifted out is not seen, or makes the result the least number.
     "vshl.<u32|s32>.<u32|s32>.u32.sat.<clamp|wrap> %d, %a, %b;",
     // The third operand is taken to have a sign.
     "<vadd|vsub>.u32.s32.s32.sat.<min|max> %d, %a, %b.b0, %c;",

@@ -12,7 +12,8 @@ use crate::finding::{Finding, Kind, Near};
 use crate::memory::{Allocation, AllocationInfo, Buffer, Kind as MemoryKind, window};
 use crate::options::OutOfBounds;
 use crate::register::{ALL, LANES, Src, each, lanes_of};
-use crate::shadow::{self, Access, Lanes, Shadow, Space};
+use crate::seen::Does;
+use crate::shadow::{Shadow, Space};
 
 /// The address of an access before it is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// What it does, for a shadow that is not told what is written.
+    pub(crate) fn does(self) -> Does<'static> {
+        match (self.atomic, self.store) {
+            (true, _) => Does::Atomic,
+            (false, true) => Does::Store(&|_, _| false),
+            (false, false) => Does::Load,
+        }
+    }
+
     const fn verb(self) -> &'static str {
         match (self.atomic, self.store) {
             (true, _) => "atomic access",
@@ -188,10 +198,7 @@ impl Part<'_> {
     }
 
     pub(crate) fn space(&self) -> Space {
-        match self.allocation().kind {
-            MemoryKind::Constant => Space::Const,
-            _ => Space::Global,
-        }
+        self.allocation().space()
     }
 }
 
@@ -350,8 +357,8 @@ fn read_only<S: Shadow>(cx: &Cx<'_, S>, lane: usize, address: u64, wanted: Wante
 /// Lanes whose access lies in the shared memory of one block.
 pub(crate) struct SharedPart<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// Whether it is the warp's own block's.
-    pub(crate) own: bool,
+    /// Whose it is, if it is another block's.
+    pub(crate) owner: Option<u64>,
     pub(crate) mask: u32,
     pub(crate) offsets: [u64; LANES],
 }
@@ -372,7 +379,8 @@ pub(crate) fn shared_part<'a, S: Shadow>(
         0 => (cx.block.rank as usize, 0),
         field => ((field - 1) as usize, field << window::RANK_SHIFT),
     };
-    let own = rank == cx.block.rank as usize;
+    let owner = (rank != cx.block.rank as usize).then_some(rank as u32);
+    let owner = owner.map(|rank| cx.grid.peer(cx.block.index, rank));
     let Some(buffer) = cx.shared.get(rank) else {
         return outside_shared(cx, lane, first, wanted, 0).map(|()| None);
     };
@@ -382,7 +390,7 @@ pub(crate) fn shared_part<'a, S: Shadow>(
     };
     let mut part = SharedPart {
         buffer,
-        own,
+        owner,
         mask: 0,
         offsets: [0; LANES],
     };
@@ -480,61 +488,4 @@ pub(crate) fn stored_param<S: Shadow>(
         space: Some("param"),
         ..*cx.finding(Kind::WriteToReadOnly, lane, text)
     })))
-}
-
-/// Shows an access of global or constant memory to the shadow. Gives the lanes whose value is replaced.
-pub(crate) fn seen<S: Shadow>(
-    cx: &mut Cx<'_, S>,
-    access: &Access,
-    part: &Part<'_>,
-    addresses: &[u64; LANES],
-    wanted: Wanted,
-) -> Result<u32, Stop> {
-    let allocation = part.allocation();
-    let lanes = Lanes {
-        warp: cx.warp,
-        mask: part.mask,
-        addresses,
-        allocation: Some(shadow::Allocation {
-            number: allocation.number,
-            base: allocation.base,
-            bytes: allocation.bytes(),
-            kind: allocation.kind,
-        }),
-    };
-    show(cx, access, &lanes, wanted)
-}
-
-/// Shows an access of the block's own shared memory to the shadow. Gives the lanes whose value is replaced.
-pub(crate) fn seen_shared<S: Shadow>(
-    cx: &mut Cx<'_, S>,
-    access: &Access,
-    part: &SharedPart<'_>,
-    wanted: Wanted,
-) -> Result<u32, Stop> {
-    let lanes = Lanes {
-        warp: cx.warp,
-        mask: part.mask,
-        addresses: &part.offsets,
-        allocation: None,
-    };
-    show(cx, access, &lanes, wanted)
-}
-
-fn show<S: Shadow>(
-    cx: &mut Cx<'_, S>,
-    access: &Access,
-    lanes: &Lanes<'_>,
-    wanted: Wanted,
-) -> Result<u32, Stop> {
-    let shadow = cx.grid.shadow;
-    let block = &mut cx.block.shadow;
-    let seen = if wanted.atomic {
-        shadow.atomic(block, access, lanes).map(|()| 0)
-    } else if wanted.store {
-        shadow.store(block, access, lanes).map(|()| 0)
-    } else {
-        shadow.load(block, access, lanes)
-    };
-    seen.map_err(|found| cx.found(&found))
 }

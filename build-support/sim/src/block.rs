@@ -9,7 +9,7 @@ use crate::finding::{Finding, Kind, Thread};
 use crate::grid::Grid;
 use crate::memory::Buffer;
 use crate::register::{File, LANES};
-use crate::shadow::{BlockStart, Shadow};
+use crate::shadow::{BlockStart, Found, Shadow};
 use crate::warp::run::{Outcome, Surroundings};
 use crate::warp::{Group, State, Warp};
 use crate::worker::Worker;
@@ -36,6 +36,8 @@ pub(crate) struct BlockState<S: Shadow> {
     pub(crate) printed: String,
     pub(crate) findings: Vec<Finding>,
     pub(crate) more: u64,
+    /// What the shadow found.
+    pub(crate) found: Vec<Found>,
     /// Whether some barrier may be complete.
     pending: bool,
 }
@@ -113,6 +115,7 @@ impl<S: Shadow> Block<S> {
                 printed: String::new(),
                 findings: Vec::new(),
                 more: 0,
+                found: Vec::new(),
                 pending: false,
             },
             warps,
@@ -177,11 +180,7 @@ impl<S: Shadow> Block<S> {
     fn end(&mut self, grid: &Grid<'_, S>, worker: &mut Worker) {
         self.done = true;
         grid.shadow.block_end(&mut self.state.shadow);
-        let room = grid.options().findings;
-        for found in grid.shadow.findings(&mut self.state.shadow) {
-            let finding = grid.finding_of(&found);
-            self.state.note(room, finding);
-        }
+        self.state.found = grid.shadow.findings(&mut self.state.shadow);
         for mut warp in self.warps.drain(..) {
             warp.recycle(worker);
             worker.warps.push(warp);
@@ -198,7 +197,8 @@ impl<S: Shadow> Block<S> {
             }
             let (yes, all) = barrier.counted();
             if S::ACTIVE {
-                (grid.shadow).barrier(&mut self.state.shadow, &barrier.arrived);
+                let (members, live) = (&barrier.arrived, &self.state.live);
+                (grid.shadow).barrier(&mut self.state.shadow, number as u32, members, live);
             }
             for warp in &mut self.warps {
                 // Each instruction takes of these what it asks for.
@@ -348,6 +348,10 @@ impl Warp {
             let state = State::Barrier { number };
             self.groups.push(group.part(mask, group.pc).waiting(state));
         } else {
+            if S::ACTIVE {
+                let shadow = around.grid.shadow;
+                shadow.arrive(&mut around.block.shadow, number, self.index, mask);
+            }
             self.groups.push(group.part(mask, group.pc + 1));
         }
         Ok(())
@@ -395,6 +399,10 @@ impl Warp {
                 return Err(self.misuse(Kind::BadBarrier, &group, lane, text, around));
             }
             *come |= mask;
+            if S::ACTIVE {
+                let shadow = around.grid.shadow;
+                shadow.cluster_arrive(&mut around.block.shadow, self.index, mask);
+            }
             self.groups.push(group.part(mask, group.pc + 1));
             return Ok(());
         }

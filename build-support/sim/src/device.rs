@@ -10,7 +10,7 @@ use crate::launch::{Launch, Report};
 use crate::memory::{Kind, Memory};
 use crate::module::{Function, LoadError, Module};
 use crate::options::Options;
-use crate::shadow::{self, LaunchStart, Shadow};
+use crate::shadow::{self, Checks, LaunchStart, Shadow};
 
 /// Takes what kernels print.
 pub type Printer = Box<dyn FnMut(&str) + Send>;
@@ -37,7 +37,7 @@ impl Device {
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
-            memory: Arc::new(Memory::new(options.memory)),
+            memory: Arc::new(Memory::with(options.memory, options.uninitialised)),
             options,
             launches: AtomicU64::new(0),
             printer: Mutex::new(None),
@@ -78,7 +78,15 @@ impl Device {
     ///
     /// If the launch cannot be, or with what ended it.
     pub fn launch(&self, function: &Function, launch: &Launch) -> Result<Report, Fault> {
-        self.launch_with(function, launch, &shadow::Off)
+        if Checks::wanted(&self.options) {
+            self.launch_with(
+                function,
+                launch,
+                &Checks::new(&self.options, function.name()),
+            )
+        } else {
+            self.launch_with(function, launch, &shadow::Off)
+        }
     }
 
     fn launch_with<S: Shadow>(
@@ -109,6 +117,7 @@ impl Device {
         shadow.launch(&LaunchStart {
             grid: launch.grid,
             block: launch.block,
+            cluster: launch.cluster,
         });
         let grid = Grid::new(function.module(), function.entry(), launch, &setup);
         let (result, printed) = grid.run();
@@ -128,7 +137,7 @@ impl Device {
             .workspace
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        *workspace.get_or_insert_with(|| self.memory.alloc(BYTES, Kind::Device).unwrap_or(0))
+        *workspace.get_or_insert_with(|| self.memory.alloc(BYTES, Kind::Global).unwrap_or(0))
     }
 
     /// What a driver refuses (CUDA programming guide, "Compute capabilities").

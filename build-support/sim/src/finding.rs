@@ -25,6 +25,8 @@ pub enum Kind {
     Uninitialised,
     /// Two accesses that nothing orders, at least one of them a write.
     Race,
+    /// Two writes of the same bytes that nothing orders. It need not be wrong.
+    SameValueRace,
     /// A barrier that the threads of a warp reach at different instructions.
     BarrierDivergence,
     /// A barrier whose number or count of threads cannot be.
@@ -36,6 +38,26 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The name in configurations and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OutOfBounds => "out-of-bounds",
+            Self::UseAfterFree => "use-after-free",
+            Self::Misaligned => "misaligned",
+            Self::WriteToReadOnly => "write-to-read-only",
+            Self::WriteToNonCoherent => "write-to-non-coherent",
+            Self::WrongSpace => "wrong-space",
+            Self::Uninitialised => "uninitialised",
+            Self::Race => "race",
+            Self::SameValueRace => "same-value-race",
+            Self::BarrierDivergence => "barrier-divergence",
+            Self::BadBarrier => "bad-barrier",
+            Self::BadMask => "bad-mask",
+            Self::BadFree => "bad-free",
+        }
+    }
+
     /// The name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -48,6 +70,7 @@ impl Kind {
             Self::WrongSpace => "address of another space",
             Self::Uninitialised => "uninitialised read",
             Self::Race => "race",
+            Self::SameValueRace => "race of equal writes",
             Self::BarrierDivergence => "barrier divergence",
             Self::BadBarrier => "bad barrier",
             Self::BadMask => "bad member mask",

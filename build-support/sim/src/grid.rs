@@ -4,6 +4,7 @@
 //! for one before it never waits for ever. The blocks of a cluster run together on one core; those of a
 //! cooperative launch are all resident at once, each core taking turns among its share.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +16,7 @@ use crate::finding::{Finding, Near, Other, Thread};
 use crate::launch::{Launch, Report};
 use crate::memory::{Buffer, Memory};
 use crate::module::{Entry, Module};
-use crate::options::Options;
+use crate::options::{Options, Uninitialised};
 use crate::shadow::{Found, Shadow, Space};
 use crate::worker::Worker;
 
@@ -64,6 +65,8 @@ struct BlockReport {
     printed: String,
     findings: Vec<Finding>,
     more: u64,
+    /// What the shadow found.
+    found: Vec<Found>,
 }
 
 /// What a launch has beside the module and its arguments.
@@ -154,6 +157,14 @@ impl<'a, S: Shadow> Grid<'a, S> {
         ]
     }
 
+    /// The number in the grid of the block with that rank in the cluster of another one.
+    pub(crate) fn peer(&self, block: [u32; 3], rank: u32) -> u64 {
+        let [x, y, _] = self.launch.cluster.map(|size| size.max(1));
+        let at = [rank % x, rank / x % y, rank / x / y];
+        let cluster = self.launch.cluster.map(|size| size.max(1));
+        self.linear([0, 1, 2].map(|axis| block[axis] - block[axis] % cluster[axis] + at[axis]))
+    }
+
     /// A block's number in the grid.
     fn linear(&self, index: [u32; 3]) -> u64 {
         let [x, y, z] = index.map(u64::from);
@@ -228,13 +239,13 @@ impl<'a, S: Shadow> Grid<'a, S> {
     }
 
     /// Runs all blocks.
-    pub(crate) fn run(self) -> (Result<Report, Fault>, String) {
+    pub(crate) fn run(&self) -> (Result<Report, Fault>, String) {
         let product = |sizes: [u32; 3]| sizes.iter().map(|n| u64::from(*n)).product::<u64>();
         let units = product(self.launch.grid) / product(self.launch.cluster).max(1);
         let cores = u64::try_from(self.options.threads).unwrap_or(1);
         let cores = cores.clamp(1, units.max(1));
         std::thread::scope(|scope| {
-            let grid = &self;
+            let grid = self;
             if grid.launch.cooperative {
                 for core in 1..cores {
                     scope.spawn(move || grid.share(units, core, cores));
@@ -251,19 +262,30 @@ impl<'a, S: Shadow> Grid<'a, S> {
                 grid.core(units, &mut worker, None);
             }
         });
-        let mut outcome = self
-            .outcome
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = std::mem::take(&mut *outcome);
         outcome.sort_by_key(|report| report.linear);
         let mut report = Report {
-            instructions: self.spent.into_inner(),
+            instructions: self.spent.load(Ordering::Relaxed),
             ..Report::default()
         };
+        // What several blocks find at the same instructions is one finding, the first block's.
+        let mut known = HashSet::new();
         for block in outcome {
             report.printed.push_str(&block.printed);
-            for finding in block.findings {
-                if report.findings.len() < self.options.findings {
+            let found = (block.found.iter())
+                .filter(|found| known.insert(found.key()))
+                .map(|found| self.finding_of(found));
+            let found: Vec<_> = found.collect();
+            for finding in block.findings.into_iter().chain(found) {
+                if self
+                    .options
+                    .allow
+                    .iter()
+                    .any(|allowed| allowed.is(&finding))
+                {
+                    report.allowed.push(finding);
+                } else if report.findings.len() < self.options.findings {
                     report.findings.push(finding);
                 } else {
                     report.more += 1;
@@ -272,10 +294,8 @@ impl<'a, S: Shadow> Grid<'a, S> {
             report.more += block.more;
         }
         let printed = report.printed.clone();
-        let fault = self
-            .fault
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = fault.take();
         match fault {
             Some((_, fault)) => (Err(*fault), printed),
             None => (Ok(report), printed),
@@ -341,8 +361,12 @@ impl<'a, S: Shadow> Grid<'a, S> {
             shared: Vec::new(),
             blocks: Vec::new(),
         };
+        let byte = match self.options.uninitialised {
+            Uninitialised::Nan => u8::MAX,
+            _ => 0,
+        };
         for (rank, linear) in self.cluster(unit).into_iter().enumerate() {
-            (cluster.shared).extend(worker.take_shared(self.shared_bytes as usize));
+            (cluster.shared).extend(worker.take_shared(self.shared_bytes as usize, byte));
             let block = Block::start(self, worker, linear, rank as u32);
             cluster.blocks.push(block);
         }
@@ -394,7 +418,8 @@ impl<'a, S: Shadow> Grid<'a, S> {
         (worker.flights).retain(|flight| Some(flight.cluster) != first);
         for block in cluster.blocks.drain(..) {
             let state = block.state;
-            if state.printed.is_empty() && state.findings.is_empty() && state.more == 0 {
+            let silent = state.printed.is_empty() && state.findings.is_empty();
+            if silent && state.more == 0 && state.found.is_empty() {
                 continue;
             }
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -403,6 +428,7 @@ impl<'a, S: Shadow> Grid<'a, S> {
                 printed: state.printed,
                 findings: state.findings,
                 more: state.more,
+                found: state.found,
             });
         }
     }
@@ -487,11 +513,13 @@ fn meet<S: Shadow>(grid: &Grid<'_, S>, cluster: &mut [Block<S>]) -> bool {
     if !cluster.iter().any(anyone) || !cluster.iter().all(all) {
         return false;
     }
+    if S::ACTIVE {
+        let shadows = cluster.iter_mut().map(|block| &mut block.state.shadow);
+        grid.shadow
+            .cluster_barrier(&mut shadows.collect::<Vec<_>>());
+    }
     for block in cluster {
         block.state.cluster.fill(0);
-        if S::ACTIVE && !block.done {
-            grid.shadow.cluster_barrier(&mut block.state.shadow);
-        }
         for warp in &mut block.warps {
             warp.release_cluster();
         }

@@ -39,6 +39,8 @@ impl Launch {
 pub struct Report {
     /// What the options let a launch go on after.
     pub findings: Vec<Finding>,
+    /// Those of them that the options allow.
+    pub allowed: Vec<Finding>,
     /// Findings beyond those that are kept.
     pub more: u64,
     /// Thread instructions executed.

@@ -18,6 +18,7 @@
 )]
 
 mod access;
+mod allow;
 mod barrier;
 mod block;
 mod context;
@@ -37,6 +38,7 @@ mod phase;
 mod place;
 mod program;
 mod register;
+mod seen;
 pub mod shadow;
 mod system;
 mod transfer;
@@ -44,6 +46,7 @@ mod warp;
 mod wide;
 mod worker;
 
+pub use allow::Allowed;
 pub use device::{Device, Printer};
 pub use fault::{Deadlock, Fault, Site, Waiting};
 pub use finding::{Finding, Kind, Near, Other, Thread};

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::allow::Allowed;
+
 /// What an access outside every allocation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutOfBounds {
@@ -20,9 +22,9 @@ pub enum Uninitialised {
     Off,
     /// It ends the launch.
     Error,
-    /// It gives bytes of ones, a NaN for floating point; the report names the read.
+    /// Memory begins as ones, a NaN for floating point; the report names the read.
     Nan,
-    /// It gives zero; the report names the read.
+    /// Memory begins as zeros; the report names the read.
     Zero,
 }
 
@@ -67,6 +69,8 @@ pub struct Options {
     pub stack: u32,
     /// Findings a launch keeps when it goes on after them.
     pub findings: usize,
+    /// Findings that are reported apart, and never end a launch.
+    pub allow: Vec<Allowed>,
 }
 
 impl Default for Options {
@@ -85,6 +89,7 @@ impl Default for Options {
             heap: 8 << 20,
             stack: 512 << 10,
             findings: 64,
+            allow: Vec::new(),
         }
     }
 }
@@ -103,7 +108,7 @@ pub struct OptionsError {
 
 impl Options {
     /// The variables that [`from_env`](Self::from_env) reads.
-    pub const VARIABLES: [&'static str; 11] = [
+    pub const VARIABLES: [&'static str; 12] = [
         "GPUK_SIM_CAPABILITY",
         "GPUK_SIM_NAME",
         "GPUK_SIM_OUT_OF_BOUNDS",
@@ -115,6 +120,7 @@ impl Options {
         "GPUK_SIM_MULTIPROCESSORS",
         "GPUK_SIM_MEMORY",
         "GPUK_SIM_HEAP",
+        "GPUK_SIM_ALLOW",
     ];
 
     /// The default, changed by the environment.
@@ -189,6 +195,7 @@ impl Options {
             "GPUK_SIM_THREADS" => self.threads = positive(text)?,
             "GPUK_SIM_MULTIPROCESSORS" => self.multiprocessors = positive(text)?,
             "GPUK_SIM_MEMORY" => self.memory = number(text, "a number of bytes")?,
+            "GPUK_SIM_ALLOW" => self.allow = Allowed::list(text)?,
             "GPUK_SIM_HEAP" => self.heap = number(text, "a number of bytes")?,
             _ => {}
         }

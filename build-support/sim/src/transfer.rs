@@ -7,6 +7,7 @@ use crate::family::memory::Named;
 use crate::finding::Kind;
 use crate::memory::{Buffer, window};
 use crate::register::{LANES, each, lanes_of};
+use crate::seen;
 use crate::shadow::{Access, Scope, Semantics, Shadow, Space};
 
 /// The bytes of each lane, lowest first: words of 64 bits.
@@ -120,7 +121,7 @@ fn global<S: Shadow>(
         done |= part.mask;
         if S::ACTIVE && !matches!(act, Act::Check) {
             let access = plain(part.space(), wanted.bytes, cx.number());
-            access::seen(cx, &access, &part, addresses, wanted)?;
+            seen::global(cx, &access, &part, addresses, wanted)?;
         }
         transfer(part.buffer(), &part.offsets, part.mask, wanted.bytes, act);
     }
@@ -158,7 +159,7 @@ fn show<S: Shadow>(
 ) -> Result<(), Stop> {
     let access = plain(Space::Shared, wanted.bytes, cx.number());
     let Some(by) = by else {
-        return access::seen_shared(cx, &access, part, wanted).map(|_| ());
+        return seen::shared(cx, &access, part, wanted);
     };
     for lane in lanes_of(part.mask) {
         let part = SharedPart {
@@ -166,7 +167,7 @@ fn show<S: Shadow>(
             offsets: [part.offsets[lane]; LANES],
             ..*part
         };
-        access::seen_shared(cx, &access, &part, wanted)?;
+        seen::shared(cx, &access, &part, wanted)?;
     }
     Ok(())
 }
@@ -195,7 +196,9 @@ pub(crate) fn order<S: Shadow>(
         scope,
         ..plain(Space::Shared, 8, cx.number())
     };
-    access::seen_shared(cx, &access, &part, wanted).map(|_| ())
+    seen::shared(cx, &access, &part, wanted)?;
+    seen::moved_shared(cx, &access, &part);
+    Ok(())
 }
 
 /// A range of bytes that one lane moves.
@@ -301,7 +304,7 @@ fn shown<S: Shadow>(cx: &mut Cx<'_, S>, range: Range, store: bool) -> Result<(),
             _ => {
                 if let Some(part) = access::part(cx, &addresses, mask, wanted)? {
                     let access = plain(part.space(), 16, cx.number());
-                    access::seen(cx, &access, &part, &addresses, wanted)?;
+                    seen::global(cx, &access, &part, &addresses, wanted)?;
                 }
             }
         }

@@ -46,15 +46,18 @@ impl Worker {
         }
     }
 
-    /// Shared memory for a block, all zeros; `None` if the host has no more.
-    pub(crate) fn take_shared(&mut self, bytes: usize) -> Option<Buffer> {
-        match self.shared.pop() {
-            Some(buffer) => {
-                buffer.clear();
-                Some(buffer)
-            }
-            None => Buffer::zeroed(bytes, 1024),
+    /// Shared memory for a block, every byte the same; `None` if the host has no more.
+    pub(crate) fn take_shared(&mut self, bytes: usize, byte: u8) -> Option<Buffer> {
+        let used = self.shared.pop();
+        let clean = used.is_none() && byte == 0;
+        let buffer = match used {
+            Some(buffer) => buffer,
+            None => Buffer::zeroed(bytes, 1024)?,
+        };
+        if !clean {
+            buffer.fill(byte);
         }
+        Some(buffer)
     }
 
     /// A clock that only rises, the same in every run.

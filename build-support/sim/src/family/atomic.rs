@@ -14,6 +14,7 @@ use crate::finding::Kind as Wrong;
 use crate::float::narrow::{canonical, flush};
 use crate::memory::Buffer;
 use crate::register::{Dst, LANES, Src, each, lanes_of};
+use crate::seen;
 use crate::shadow::{Access, Semantics, Shadow, Space};
 
 /// What is done.
@@ -236,10 +237,14 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                 };
                 if S::ACTIVE && op.skip == 0 {
                     let access = op.access(found.space(), cx.number());
-                    access::seen(cx, &access, &found, &addresses, wanted)?;
+                    seen::global(cx, &access, &found, &addresses, wanted)?;
                 }
                 let places = (&found.offsets, found.mask);
                 apply(op, found.buffer(), places, (&b, &c), &mut old, true);
+                if S::ACTIVE {
+                    let access = op.access(found.space(), cx.number());
+                    seen::moved(cx, &access, &found, &addresses);
+                }
                 left &= !found.mask;
             }
             Region::Shared { start } => {
@@ -248,12 +253,16 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                     left &= left - 1;
                     continue;
                 };
-                if S::ACTIVE && found.own && op.skip == 0 {
+                if S::ACTIVE && op.skip == 0 {
                     let access = op.access(Space::Shared, cx.number());
-                    access::seen_shared(cx, &access, &found, wanted)?;
+                    seen::shared(cx, &access, &found, wanted)?;
                 }
                 let places = (&found.offsets, found.mask);
                 apply(op, found.buffer, places, (&b, &c), &mut old, false);
+                if S::ACTIVE {
+                    let access = op.access(Space::Shared, cx.number());
+                    seen::moved_shared(cx, &access, &found);
+                }
                 left &= !found.mask;
             }
             Region::Local { .. } | Region::Param { .. } => {

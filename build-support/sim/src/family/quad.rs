@@ -15,6 +15,7 @@ use crate::decode::{Decoder, Mods};
 use crate::finding::Kind as Wrong;
 use crate::memory::Buffer;
 use crate::register::{Dst, LANES, Src, each, lanes_of};
+use crate::seen;
 use crate::shadow::{Access, Shadow, Space};
 
 static LOCK: Mutex<()> = Mutex::new(());
@@ -107,10 +108,13 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                     continue;
                 };
                 if S::ACTIVE {
-                    access::seen(cx, &global, &found, &addresses, wanted)?;
+                    seen::global(cx, &global, &found, &addresses, wanted)?;
                 }
                 let places = (&found.offsets, found.mask);
                 apply(found.buffer(), places, compare.as_ref(), &value, &mut old);
+                if S::ACTIVE {
+                    seen::moved(cx, &global, &found, &addresses);
+                }
                 left &= !found.mask;
             }
             Region::Shared { start } => {
@@ -119,11 +123,14 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                     left &= left - 1;
                     continue;
                 };
-                if S::ACTIVE && found.own {
-                    access::seen_shared(cx, &shared, &found, wanted)?;
+                if S::ACTIVE {
+                    seen::shared(cx, &shared, &found, wanted)?;
                 }
                 let places = (&found.offsets, found.mask);
                 apply(found.buffer, places, compare.as_ref(), &value, &mut old);
+                if S::ACTIVE {
+                    seen::moved_shared(cx, &shared, &found);
+                }
                 left &= !found.mask;
             }
             Region::Local { .. } | Region::Param { .. } => {

@@ -348,7 +348,7 @@ pub(crate) fn execute<S: Shadow>(op: &Op, group: u32, cx: &mut Cx<'_, S>) -> Res
         finish(op, &mut cx.file, part, part, &here);
         if S::ACTIVE {
             let shadow = cx.grid.shadow;
-            shadow.warp_sync(&mut cx.block.shadow, cx.warp, part);
+            shadow.warp_sync(&mut cx.block.shadow, cx.warp, part, cx.live);
         }
         left &= !part;
     }

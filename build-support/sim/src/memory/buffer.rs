@@ -206,12 +206,12 @@ impl Buffer {
         Some(())
     }
 
-    /// Writes zeros everywhere.
-    pub(crate) fn clear(&self) {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        for start in (0..self.len).step_by(ZEROS.len()) {
-            let part = ZEROS.len().min(self.len - start);
-            self.write(start as u64, &ZEROS[..part]);
+    /// Writes one byte everywhere.
+    pub(crate) fn fill(&self, byte: u8) {
+        let bytes = [byte; 4096];
+        for start in (0..self.len).step_by(bytes.len()) {
+            let part = bytes.len().min(self.len - start);
+            self.write(start as u64, &bytes[..part]);
         }
     }
 

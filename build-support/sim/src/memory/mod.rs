@@ -3,6 +3,7 @@
 //! - here: allocating, freeing and the host's accesses
 //! - `buffer`: the bytes
 //! - `view`: what a launch sees of it
+//! - `written`: which bytes were written, if reads of others are looked for
 //!
 //! Shared, local and parameter memory belong to blocks and warps, not here; [`window`] says where their
 //! addresses lie among the generic ones.
@@ -10,6 +11,7 @@
 pub(crate) mod buffer;
 pub(crate) mod view;
 pub mod window;
+pub(crate) mod written;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::NonNull;
@@ -18,6 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 pub(crate) use self::buffer::Buffer;
 pub(crate) use self::view::View;
+pub use self::written::Written;
+
+use crate::options::Uninitialised;
+use crate::shadow::Space;
 
 /// What memory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,6 +132,8 @@ pub(crate) struct Allocation {
     pub(crate) kind: Kind,
     pub(crate) name: Option<String>,
     pub(crate) buffer: Buffer,
+    /// Which bytes were written; `None` if all count as written.
+    pub(crate) written: Option<Written>,
 }
 
 impl Allocation {
@@ -139,8 +147,23 @@ impl Allocation {
         self.kind != Kind::Constant
     }
 
+    /// The space that a shadow sees it in.
+    pub(crate) const fn space(&self) -> Space {
+        match self.kind {
+            Kind::Constant => Space::Const,
+            _ => Space::Global,
+        }
+    }
+
     pub(crate) fn holds(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes().max(1)
+    }
+
+    /// The host wrote bytes.
+    fn note_written(&self, at: u64, bytes: u64) {
+        if let Some(written) = &self.written {
+            written.set(at, bytes);
+        }
     }
 
     fn info(&self) -> AllocationInfo {
@@ -177,6 +200,8 @@ pub struct Memory {
     map: RwLock<Map>,
     generation: AtomicU64,
     limit: u64,
+    /// What reads of bytes that nobody wrote do.
+    uninitialised: Uninitialised,
     /// Bytes that threads have taken with `malloc`.
     heap: AtomicU64,
     /// The view that was made last.
@@ -187,6 +212,11 @@ impl Memory {
     /// Memory of `limit` bytes.
     #[must_use]
     pub fn new(limit: u64) -> Self {
+        Self::with(limit, Uninitialised::Off)
+    }
+
+    /// Memory that keeps account of what was written, if reads of other bytes are looked for.
+    pub(crate) fn with(limit: u64, uninitialised: Uninitialised) -> Self {
         Self {
             map: RwLock::new(Map {
                 live: BTreeMap::new(),
@@ -197,6 +227,7 @@ impl Memory {
             }),
             generation: AtomicU64::new(0),
             limit,
+            uninitialised,
             heap: AtomicU64::new(0),
             seen: Mutex::default(),
         }
@@ -216,7 +247,7 @@ impl Memory {
         (self.limit, self.limit.saturating_sub(self.map().used))
     }
 
-    /// Takes memory, which begins as zeros. Its address is a number of the device's for [`Kind::Device`] and
+    /// Takes memory, which begins as zeros, or as ones if reads of bytes that nobody wrote give these. Its address is a number of the device's for [`Kind::Device`] and
     /// the host's pointer for those that the host sees.
     ///
     /// # Errors
@@ -263,11 +294,18 @@ impl Memory {
         let end = base + buffer.len() as u64;
         map.freed
             .retain(|freed| freed.address >= end || freed.address + freed.bytes <= base);
+        // What the host sees it may write without anybody noticing; a module's variables begin as something.
+        let looked_at =
+            matches!(kind, Kind::Device | Kind::Heap) && self.uninitialised != Uninitialised::Off;
+        if looked_at && self.uninitialised == Uninitialised::Nan {
+            buffer.fill(u8::MAX);
+        }
         let allocation = Allocation {
             number,
             base,
             kind,
             name,
+            written: looked_at.then(|| Written::new(buffer.len())),
             buffer,
         };
         map.live.insert(base, Arc::new(allocation));
@@ -382,6 +420,7 @@ impl Memory {
         }
         let (allocation, at) = self.inside(address, bytes.len() as u64)?;
         allocation.buffer.write(at, bytes);
+        allocation.note_written(at, bytes.len() as u64);
         Ok(())
     }
 
@@ -396,6 +435,7 @@ impl Memory {
             return Ok(());
         }
         let (allocation, mut at) = self.inside(address, bytes)?;
+        allocation.note_written(at, bytes);
         let repeats = (4096 / pattern.len()).max(1);
         let chunk = pattern.repeat(repeats);
         let mut left = bytes;
@@ -408,7 +448,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies `bytes` from `source` to `target`, which may overlap.
+    /// Copies `bytes` from `source` to `target`, which may overlap. Bytes that nobody wrote are such at the target
+    /// too.
     ///
     /// # Errors
     ///
@@ -419,6 +460,9 @@ impl Memory {
         }
         let (from, mut at) = self.inside(source, bytes)?;
         let (to, mut to_at) = self.inside(target, bytes)?;
+        if let Some(written) = &to.written {
+            written.copy(to_at, from.written.as_ref(), at, bytes);
+        }
         let overlap = Arc::ptr_eq(&from, &to) && at < to_at + bytes && to_at < at + bytes;
         let mut chunk = vec![0; usize::try_from(bytes.min(1 << 20)).unwrap_or(1 << 20)];
         if overlap && at < to_at {

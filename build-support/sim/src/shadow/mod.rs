@@ -12,17 +12,46 @@
 //! - [`load`](Shadow::load), [`store`](Shadow::store), [`atomic`](Shadow::atomic) once for each instruction that
 //!   a warp executes on global or shared memory (generic addresses come as what they point to; constant memory as
 //!   `Space::Const`; parameters and local memory do not come), after bounds and alignment were found right and
-//!   before the bytes are moved. A warp whose lanes lie in several spaces or allocations gives a call for each part.
-//! - [`barrier`](Shadow::barrier) when the last thread arrives at a barrier of the block, once for all that took
-//!   part; [`warp_sync`](Shadow::warp_sync) when the named lanes of a warp met at a `.sync` instruction
-//!   (`bar.warp.sync`, `shfl.sync`, `vote.sync` and so on); [`fence`](Shadow::fence) for `membar` and `fence`;
-//!   [`cluster_barrier`](Shadow::cluster_barrier) for every block of a cluster whose barrier completed.
+//!   before the bytes are moved; [`moved`](Shadow::moved) after that for strong reads and atomic operations. A warp whose lanes lie in several spaces or allocations gives a call for each part.
+//! - [`barrier`](Shadow::barrier) when the last thread arrives at a barrier of the block, once for all that waited
+//!   or did `bar.arrive`, of which [`arrive`](Shadow::arrive) told when; [`warp_sync`](Shadow::warp_sync) when the
+//!   named lanes of a warp met at a `.sync` instruction (`bar.warp.sync`, `shfl.sync`, `vote.sync` and so on);
+//!   [`fence`](Shadow::fence) for `membar` and `fence`; [`cluster_arrive`](Shadow::cluster_arrive) for lanes that
+//!   come to the barrier of a cluster and [`cluster_barrier`](Shadow::cluster_barrier) for all its blocks once it
+//!   is complete.
+//!
+//! An instruction that moves bytes later than it is executed (`cp.async` and bulk copies) shows what it reads with
+//! `load` when it is issued and what it writes with `store` when the bytes land, both as accesses of the thread that
+//! issued it: `seen::global` and `seen::shared`. What it lands before
+//! (`cp.async.wait_group`, an `mbarrier`) needs no call if it is the issuing thread that waits; if others wait, the
+//! wait is an acquire and the arrival a release of the `mbarrier`'s address: show both as `atomic` accesses with
+//! these semantics. One that reads or writes for a warp as a whole (`ldmatrix`, `stmatrix`) shows each lane's own
+//! row.
 //!
 //! An `Err` ends the launch with that finding; one to report and go on after goes into
 //! [`Shadow::findings`], from which the engine takes them at the block's end.
+//!
+//! [`Checks`] is what the options ask for:
+//!
+//! - `checks`: which check sees which access
+//! - `race`: whether an access is ordered after the others of the same bytes
+//! - `pass`: what can be told of a page alone, as fast as can be
+//! - `page`: who accessed which bytes last; `log`: who else did, in the block
+//! - `clock`: what the threads of a block know of each other; `order`: of other blocks, by what they say to each
+//!   other in memory
+
+mod checks;
+mod clock;
+mod log;
+mod order;
+mod page;
+mod pass;
+mod race;
+
+pub(crate) use self::checks::Checks;
 
 use crate::finding::Kind;
-use crate::memory::Kind as MemoryKind;
+use crate::memory::{Kind as MemoryKind, Written};
 use crate::register::LANES;
 
 /// A state space that a shadow sees.
@@ -98,6 +127,10 @@ pub struct Lanes<'a> {
     pub addresses: &'a [u64; LANES],
     /// The allocation that all of them lie in, for global and constant memory.
     pub allocation: Option<Allocation>,
+    /// Which of its bytes were written, if that is kept account of.
+    pub written: Option<&'a Written>,
+    /// The number of the block whose shared memory it is, if it is another one's than the lanes'.
+    pub owner: Option<u64>,
 }
 
 /// An allocation, as a shadow sees it.
@@ -133,6 +166,8 @@ pub struct LaunchStart {
     pub grid: [u32; 3],
     /// `blockDim`.
     pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
 }
 
 /// What a shadow found.
@@ -158,6 +193,14 @@ pub struct Found {
     pub text: String,
 }
 
+impl Found {
+    /// What is the same for findings that are one, found by several threads or blocks.
+    pub(crate) fn key(&self) -> (Kind, u32, Option<u32>) {
+        let other = self.other.map(|other| other.instruction);
+        (self.kind, self.instruction, other)
+    }
+}
+
 /// The other access of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherAccess {
@@ -170,6 +213,9 @@ pub struct OtherAccess {
     /// `read`, `write` or `atomic`.
     pub access: &'static str,
 }
+
+/// Whether the bytes that a lane writes are another's, or those that are there.
+pub type Same<'a> = dyn Fn(usize, Option<usize>) -> bool + 'a;
 
 /// Sees every access and every synchronisation of a launch.
 #[expect(
@@ -191,8 +237,7 @@ pub trait Shadow: Sync {
     /// A block's last thread is gone.
     fn block_end(&self, block: &mut Self::Block) {}
 
-    /// Lanes read. Gives the lanes whose value is to be replaced, as [`Uninitialised`](crate::Uninitialised)
-    /// says.
+    /// Lanes read.
     ///
     /// # Errors
     ///
@@ -202,11 +247,12 @@ pub trait Shadow: Sync {
         block: &mut Self::Block,
         access: &Access,
         lanes: &Lanes<'_>,
-    ) -> Result<u32, Box<Found>> {
-        Ok(0)
+    ) -> Result<(), Box<Found>> {
+        Ok(())
     }
 
-    /// Lanes write.
+    /// Lanes write. `same` says whether the bytes that a lane writes are those that another lane writes, or,
+    /// without another one, those that are there.
     ///
     /// # Errors
     ///
@@ -216,6 +262,7 @@ pub trait Shadow: Sync {
         block: &mut Self::Block,
         access: &Access,
         lanes: &Lanes<'_>,
+        same: &Same<'_>,
     ) -> Result<(), Box<Found>> {
         Ok(())
     }
@@ -234,14 +281,25 @@ pub trait Shadow: Sync {
         Ok(())
     }
 
-    /// Threads met at a barrier of the block; `members` has a mask of lanes for each warp.
-    fn barrier(&self, block: &mut Self::Block, members: &[u32]) {}
+    /// Strong reads and atomic operations have moved their bytes. Another core may have written them, and said so,
+    /// since the access was shown.
+    fn moved(&self, block: &mut Self::Block, access: &Access, lanes: &Lanes<'_>) {}
 
-    /// The blocks of a cluster met; called for each of them.
-    fn cluster_barrier(&self, block: &mut Self::Block) {}
+    /// Lanes came to a barrier of the block and do not wait.
+    fn arrive(&self, block: &mut Self::Block, number: u32, warp: u32, lanes: u32) {}
 
-    /// Lanes of a warp met at a `.sync` instruction.
-    fn warp_sync(&self, block: &mut Self::Block, warp: u32, members: u32) {}
+    /// Threads met at a barrier of the block; `members` has a mask of lanes for each warp, `live` those that have not
+    /// left.
+    fn barrier(&self, block: &mut Self::Block, number: u32, members: &[u32], live: &[u32]) {}
+
+    /// Lanes came to the barrier of their cluster; they wait with another instruction.
+    fn cluster_arrive(&self, block: &mut Self::Block, warp: u32, lanes: u32) {}
+
+    /// The blocks of a cluster met.
+    fn cluster_barrier(&self, blocks: &mut [&mut Self::Block]) {}
+
+    /// Lanes of a warp met at a `.sync` instruction; `live` are those of the warp that have not left.
+    fn warp_sync(&self, block: &mut Self::Block, warp: u32, members: u32, live: u32) {}
 
     /// Lanes of a warp executed a fence.
     fn fence(

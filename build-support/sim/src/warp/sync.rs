@@ -129,7 +129,7 @@ impl Warp {
         }
         if S::ACTIVE {
             let shadow = around.grid.shadow;
-            shadow.warp_sync(&mut around.block.shadow, self.index, there);
+            shadow.warp_sync(&mut around.block.shadow, self.index, there, self.live);
         }
     }
 }

@@ -6,10 +6,12 @@
 use super::{Named, Op, Rows, fence_before};
 use crate::access::{self, Base, Region, Wanted};
 use crate::context::{Cx, Stop};
+use crate::memory::Buffer;
 use crate::memory::buffer::{Cell, Lanes as Checked, Offset};
-use crate::options::Uninitialised;
-use crate::register::{ALL, Dst, LANES, Src, Word, each, lanes_of};
-use crate::shadow::{Semantics, Shadow, Space};
+use crate::program::Code;
+use crate::register::{ALL, Dst, File, LANES, Src, Word, each, lanes_of};
+use crate::seen::{self, Does};
+use crate::shadow::{Lanes, Semantics, Shadow, Space};
 use crate::wide::wide;
 
 wide!(pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> = run);
@@ -19,12 +21,10 @@ fn run<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
     if op.ordering.semantics != Semantics::Weak {
         return ordered(op, cx);
     }
-    if let Base::Row { row, wide, offset } = op.base
-        && !S::ACTIVE
-    {
+    if let Base::Row { row, wide, offset } = op.base {
         let done = match op.space {
-            Named::Shared if !wide => quick_shared(op, cx, row, offset),
-            Named::Global | Named::Generic | Named::Const => quick_global(op, cx),
+            Named::Shared if !wide => quick_shared(op, cx, row, offset)?,
+            Named::Global | Named::Generic | Named::Const => quick_global(op, cx)?,
             _ => false,
         };
         if done {
@@ -37,11 +37,32 @@ fn run<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
 impl Op {
     /// The row of element `at`.
     #[inline(always)]
-    fn row<S: Shadow>(&self, cx: &Cx<'_, S>, at: usize) -> u32 {
+    fn row(&self, code: &Code, at: usize) -> u32 {
         match self.rows {
             Rows::One(row) => row,
-            Rows::Many(list) => cx.code.pooled(list).get(at).copied().unwrap_or(0),
+            Rows::Many(list) => code.pooled(list).get(at).copied().unwrap_or(0),
         }
+    }
+
+    /// What a lane stores; as many bytes as the access has.
+    fn bytes_of(&self, file: &File<'_>, code: &Code, lane: usize) -> [u8; 32] {
+        let mut out = [0; 32];
+        let elements = out.chunks_mut(usize::from(self.bytes));
+        for (at, element) in elements.take(self.count.into()).enumerate() {
+            let row = Src(self.row(code, at));
+            let value = if self.bits == 64 {
+                file.get::<u64>(row)[lane]
+            } else {
+                u64::from(file.get::<u32>(row)[lane])
+            };
+            element.copy_from_slice(&value.to_le_bytes()[..self.bytes.into()]);
+        }
+        out
+    }
+
+    /// Whether it may read what others said.
+    fn acquires(&self) -> bool {
+        !self.store && self.ordering.semantics != Semantics::Weak
     }
 
     const fn wanted(&self) -> Wanted {
@@ -55,41 +76,91 @@ impl Op {
 
 /// All lanes in the block's shared memory. Whether they were.
 #[inline(always)]
-fn quick_shared<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, row: Src, offset: i32) -> bool {
+fn quick_shared<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    row: Src,
+    offset: i32,
+) -> Result<bool, Stop> {
     let Some(buffer) = cx.shared.get(cx.block.rank as usize) else {
-        return false;
+        return Ok(false);
     };
     let mut at = each(&cx.file.get::<u32>(row), |base| {
         base.wrapping_add_signed(offset)
     });
     access::fill(&mut at, cx.mask);
     let Some(lanes) = buffer.lanes(&at, op.wanted().bytes as usize) else {
-        return false;
+        return Ok(false);
     };
-    transfer(op, cx, &lanes, cx.mask, 0);
-    true
+    if S::ACTIVE {
+        let offsets = each(&at, u64::from);
+        let seen = seen::shared_lanes(cx.warp, &offsets, cx.mask);
+        show(op, cx, Space::Shared, &seen, (buffer, &at))?;
+    }
+    transfer(op, cx, &lanes, cx.mask);
+    Ok(true)
 }
 
 /// All lanes in the allocation that the instruction accessed last. Whether they were.
 #[inline(always)]
-fn quick_global<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> bool {
+fn quick_global<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<bool, Stop> {
     let hint = cx.worker.hints.get(cx.number() as usize);
     let view = cx.view;
     let Some(allocation) = hint.and_then(|hint| view.get(*hint)) else {
-        return false;
+        return Ok(false);
     };
     if op.store && !allocation.is_writable() {
-        return false;
+        return Ok(false);
     }
     let addresses = access::addresses(cx, op.base);
     let base = allocation.base;
     let offsets = each(&addresses, |address: u64| address.wrapping_sub(base));
     let bytes = op.wanted().bytes as usize;
     let Some(lanes) = allocation.buffer.lanes(&offsets, bytes) else {
-        return false;
+        return Ok(false);
     };
-    transfer(op, cx, &lanes, cx.mask, 0);
-    true
+    if S::ACTIVE {
+        let seen = seen::global_lanes(cx.warp, allocation, &addresses, cx.mask);
+        show(
+            op,
+            cx,
+            allocation.space(),
+            &seen,
+            (&allocation.buffer, &offsets),
+        )?;
+    }
+    transfer(op, cx, &lanes, cx.mask);
+    Ok(true)
+}
+
+/// Shows an access to the shadow.
+#[inline]
+fn show<S: Shadow, O: Offset>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    space: Space,
+    lanes: &Lanes<'_>,
+    (buffer, offsets): (&Buffer, &[O; LANES]),
+) -> Result<(), Stop> {
+    let access = op.access(space, cx.number());
+    let (shadow, block) = (cx.grid.shadow, &mut cx.block.shadow);
+    let seen = if op.store {
+        let (file, code) = (&cx.file, cx.code);
+        let total = op.total() as usize;
+        let same = |lane: usize, other: Option<usize>| {
+            let written = op.bytes_of(file, code, lane);
+            if let Some(other) = other {
+                return written[..total] == op.bytes_of(file, code, other)[..total];
+            }
+            let mut there = [0; 32];
+            let read = buffer.read(offsets[lane].place() as u64, &mut there[..total]);
+            read.is_some() && written[..total] == there[..total]
+        };
+        seen::show(shadow, block, &access, lanes, Does::Store(&same))
+    } else {
+        seen::show(shadow, block, &access, lanes, Does::Load)
+    };
+    seen.map_err(|found| cx.found(&found))
 }
 
 /// Accesses that order others.
@@ -152,16 +223,8 @@ fn in_region<S: Shadow>(
 
 /// Moves the elements of checked lanes from or to registers.
 #[inline(always)]
-fn transfer<S: Shadow, O: Offset>(
-    op: &Op,
-    cx: &mut Cx<'_, S>,
-    lanes: &Checked<'_, O>,
-    mask: u32,
-    replaced: u32,
-) {
-    if let Rows::One(row) = op.rows
-        && replaced == 0
-    {
+fn transfer<S: Shadow, O: Offset>(op: &Op, cx: &mut Cx<'_, S>, lanes: &Checked<'_, O>, mask: u32) {
+    if let Rows::One(row) = op.rows {
         match (op.store, op.bytes, op.bits) {
             (false, 4, 32) => return load::<u32, S, O>(cx, lanes, (row, 0), mask),
             (false, 8, _) => return load::<u64, S, O>(cx, lanes, (row, 0), mask),
@@ -176,7 +239,7 @@ fn transfer<S: Shadow, O: Offset>(
             _ => {}
         }
     }
-    elements(op, cx, lanes, mask, replaced);
+    elements(op, cx, lanes, mask);
 }
 
 /// Elements as wide as a register.
@@ -199,7 +262,6 @@ wide!(fn elements<S: Shadow, O: Offset>(
     cx: &mut Cx<'_, S>,
     lanes: &Checked<'_, O>,
     mask: u32,
-    replaced: u32,
 ) = every_element);
 
 /// Vectors, and elements narrower or wider than a register.
@@ -209,20 +271,19 @@ fn every_element<S: Shadow, O: Offset>(
     cx: &mut Cx<'_, S>,
     lanes: &Checked<'_, O>,
     mask: u32,
-    replaced: u32,
 ) {
     for at in 0..usize::from(op.count) {
-        let row = op.row(cx, at);
+        let row = op.row(cx.code, at);
         let skip = at * usize::from(op.bytes);
         match (op.store, op.bytes, op.bits) {
-            (false, 4, 32) if replaced == 0 => {
+            (false, 4, 32) => {
                 load::<u32, S, O>(cx, lanes, (row, skip), mask);
             }
-            (false, 8, _) if replaced == 0 => {
+            (false, 8, _) => {
                 load::<u64, S, O>(cx, lanes, (row, skip), mask);
             }
             (true, ..) => stored(op, cx, lanes, (row, skip), mask),
-            (false, ..) => loaded(op, cx, lanes, (row, skip), mask, replaced),
+            (false, ..) => loaded(op, cx, lanes, (row, skip), mask),
         }
     }
 }
@@ -235,13 +296,12 @@ fn loaded<S: Shadow, O: Offset>(
     lanes: &Checked<'_, O>,
     (row, skip): (u32, usize),
     mask: u32,
-    replaced: u32,
 ) {
     match op.bytes {
-        8 => load_row(op, cx, row, lanes.get::<u64>(skip), mask, replaced),
-        4 => load_row(op, cx, row, lanes.get::<u32>(skip), mask, replaced),
-        2 => load_row(op, cx, row, lanes.get::<u16>(skip), mask, replaced),
-        _ => load_row(op, cx, row, lanes.get::<u8>(skip), mask, replaced),
+        8 => load_row(op, cx, row, lanes.get::<u64>(skip), mask),
+        4 => load_row(op, cx, row, lanes.get::<u32>(skip), mask),
+        2 => load_row(op, cx, row, lanes.get::<u16>(skip), mask),
+        _ => load_row(op, cx, row, lanes.get::<u8>(skip), mask),
     }
 }
 
@@ -272,13 +332,11 @@ fn stored<S: Shadow, O: Offset>(
 
 /// A value as it comes from memory.
 trait Element: Cell {
-    const ONES: Self;
     fn widen(self, signed: bool) -> u64;
 }
 macro_rules! element {
     ($($type:ty, $signed:ty;)+) => {
         $(impl Element for $type {
-            const ONES: Self = <$type>::MAX;
             #[inline(always)]
             fn widen(self, signed: bool) -> u64 {
                 if signed {
@@ -298,19 +356,9 @@ fn load_row<T: Element, S: Shadow>(
     op: &Op,
     cx: &mut Cx<'_, S>,
     row: u32,
-    mut values: [T; LANES],
+    values: [T; LANES],
     mask: u32,
-    replaced: u32,
 ) {
-    if S::ACTIVE && replaced != 0 {
-        let fill = match cx.grid.options().uninitialised {
-            Uninitialised::Nan => T::ONES,
-            _ => T::default(),
-        };
-        for lane in lanes_of(replaced) {
-            values[lane] = fill;
-        }
-    }
     let signed = op.signed;
     if op.bits == 64 {
         let out = each(&values, |value: T| value.widen(signed));
@@ -336,13 +384,16 @@ fn global<S: Shadow>(
             continue;
         };
         left &= !part.mask;
-        let mut replaced = 0;
         if S::ACTIVE {
-            let access = op.access(part.space(), cx.number());
-            replaced = access::seen(cx, &access, &part, addresses, wanted)?;
+            let seen = seen::global_lanes(cx.warp, part.allocation(), addresses, part.mask);
+            show(op, cx, part.space(), &seen, (part.buffer(), &part.offsets))?;
         }
         if let Some(lanes) = part.buffer().lanes(&part.offsets, wanted.bytes as usize) {
-            transfer(op, cx, &lanes, part.mask, replaced);
+            transfer(op, cx, &lanes, part.mask);
+        }
+        if S::ACTIVE && op.acquires() {
+            let access = op.access(part.space(), cx.number());
+            seen::moved(cx, &access, &part, addresses);
         }
     }
     Ok(())
@@ -362,13 +413,19 @@ fn shared<S: Shadow>(
             continue;
         };
         left &= !part.mask;
-        let mut replaced = 0;
-        if S::ACTIVE && part.own {
-            let access = op.access(Space::Shared, cx.number());
-            replaced = access::seen_shared(cx, &access, &part, wanted)?;
+        if S::ACTIVE {
+            let seen = Lanes {
+                owner: part.owner,
+                ..seen::shared_lanes(cx.warp, &part.offsets, part.mask)
+            };
+            show(op, cx, Space::Shared, &seen, (part.buffer, &part.offsets))?;
         }
         if let Some(lanes) = part.buffer.lanes(&part.offsets, wanted.bytes as usize) {
-            transfer(op, cx, &lanes, part.mask, replaced);
+            transfer(op, cx, &lanes, part.mask);
+        }
+        if S::ACTIVE && op.acquires() {
+            let access = op.access(Space::Shared, cx.number());
+            seen::moved_shared(cx, &access, &part);
         }
     }
     Ok(())
@@ -383,8 +440,8 @@ fn dropped<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, left: &mut u32) {
         return;
     }
     for at in 0..usize::from(op.count) {
-        let row = op.row(cx, at);
-        load_row(op, cx, row, [0_u8; LANES], lane, 0);
+        let row = op.row(cx.code, at);
+        load_row(op, cx, row, [0_u8; LANES], lane);
     }
 }
 
@@ -409,7 +466,7 @@ fn local<S: Shadow>(
         dropped(op, cx, &mut outside);
     }
     for at in 0..usize::from(op.count) {
-        let row = op.row(cx, at);
+        let row = op.row(cx.code, at);
         let skip = (at * usize::from(op.bytes)) as u64;
         let places = each(addresses, |address: u64| address.wrapping_add(skip));
         if op.store {
@@ -423,10 +480,10 @@ fn local<S: Shadow>(
         }
         let values = cx.local.load(&places, op.bytes, inside);
         match op.bytes {
-            8 => load_row(op, cx, row, values, inside, 0),
-            4 => load_row(op, cx, row, each(&values, |v: u64| v as u32), inside, 0),
-            2 => load_row(op, cx, row, each(&values, |v: u64| v as u16), inside, 0),
-            _ => load_row(op, cx, row, each(&values, |v: u64| v as u8), inside, 0),
+            8 => load_row(op, cx, row, values, inside),
+            4 => load_row(op, cx, row, each(&values, |v: u64| v as u32), inside),
+            2 => load_row(op, cx, row, each(&values, |v: u64| v as u16), inside),
+            _ => load_row(op, cx, row, each(&values, |v: u64| v as u8), inside),
         }
     }
     Ok(())
@@ -453,12 +510,12 @@ fn param<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>, at: u64, mask: u32) -> Result<(
         *word = u64::from_le_bytes(padded);
     }
     for (at, word) in words.into_iter().enumerate().take(op.count.into()) {
-        let row = op.row(cx, at);
+        let row = op.row(cx.code, at);
         match op.bytes {
-            8 => load_row(op, cx, row, [word; LANES], mask, 0),
-            4 => load_row(op, cx, row, [word as u32; LANES], mask, 0),
-            2 => load_row(op, cx, row, [word as u16; LANES], mask, 0),
-            _ => load_row(op, cx, row, [word as u8; LANES], mask, 0),
+            8 => load_row(op, cx, row, [word; LANES], mask),
+            4 => load_row(op, cx, row, [word as u32; LANES], mask),
+            2 => load_row(op, cx, row, [word as u16; LANES], mask),
+            _ => load_row(op, cx, row, [word as u8; LANES], mask),
         }
     }
     Ok(())

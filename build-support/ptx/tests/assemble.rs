@@ -60,7 +60,14 @@ fn archs(module: &Module) -> Vec<&str> {
 fn nvcc_functionalized_modules_assemble() {
     for (name, text) in corpus::ALL {
         let module = Module::parse(text).unwrap();
-        let done = functionalize(&module, &Options { asserts: true, ahead: true }).unwrap();
+        let done = functionalize(
+            &module,
+            &Options {
+                asserts: true,
+                ahead: true,
+            },
+        )
+        .unwrap();
         if done.sites.is_empty() {
             continue;
         }

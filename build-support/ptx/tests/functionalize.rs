@@ -16,7 +16,14 @@ mod corpus;
 
 fn done(text: &str) -> Functionalized {
     let module = Module::parse(text).unwrap();
-    functionalize(&module, &Options { asserts: true, ahead: true }).unwrap()
+    functionalize(
+        &module,
+        &Options {
+            asserts: true,
+            ahead: true,
+        },
+    )
+    .unwrap()
 }
 
 #[test]
@@ -90,7 +97,14 @@ fn modules_without_checks_come_back_as_they_are() {
     assert!(done.sites.is_empty() && done.entries.is_empty());
 
     let module = Module::parse(corpus::TRITON).unwrap();
-    let kept = functionalize(&module, &Options { asserts: false, ahead: true }).unwrap();
+    let kept = functionalize(
+        &module,
+        &Options {
+            asserts: false,
+            ahead: true,
+        },
+    )
+    .unwrap();
     assert_eq!(kept.text, corpus::TRITON);
 }
 

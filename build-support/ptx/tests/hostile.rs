@@ -21,7 +21,10 @@ fn exercise(text: &str) {
     for variable in module.variables() {
         let _ = variable.string();
     }
-    let options = Options { asserts: true, ahead: true };
+    let options = Options {
+        asserts: true,
+        ahead: true,
+    };
     if let Ok(done) = functionalize(&module, &options) {
         let again = Module::parse(done.text).expect("what is written can be read");
         let again = functionalize(&again, &options).expect("no check is left");
@@ -130,6 +133,13 @@ fn many_calls_take_no_long_time() {
         call.repeat(20_000)
     );
     let module = Module::parse(text).unwrap();
-    let refusals = functionalize(&module, &Options { asserts: true, ahead: true }).unwrap_err();
+    let refusals = functionalize(
+        &module,
+        &Options {
+            asserts: true,
+            ahead: true,
+        },
+    )
+    .unwrap_err();
     assert_eq!(refusals.len(), 20_000);
 }

@@ -14,7 +14,13 @@ use gpuk_ptx::functionalize::{Functionalized, Options, Refusal, functionalize};
 mod corpus;
 
 fn run(text: &str) -> Result<Functionalized, Vec<Refusal>> {
-    functionalize(&Module::parse(text).unwrap(), &Options { asserts: true, ahead: true })
+    functionalize(
+        &Module::parse(text).unwrap(),
+        &Options {
+            asserts: true,
+            ahead: true,
+        },
+    )
 }
 
 fn refused(text: &str) -> Vec<String> {

@@ -48,6 +48,8 @@ mod on;
 mod payload;
 mod pool;
 mod relay;
+#[cfg(feature = "serde")]
+mod report;
 mod scope;
 mod site;
 mod slot;
@@ -81,6 +83,8 @@ pub use module::Module;
 pub use on::{On, Target};
 pub use payload::ErrorPayload;
 pub use pool::settle;
+#[cfg(feature = "serde")]
+pub use report::{CallSite, FailureReport, FaultReport};
 pub use scope::{Scope, check_error, checkify};
 pub use site::{Site, SiteKind};
 pub use unread::{clear_unread_hook, set_unread_hook};

@@ -44,6 +44,27 @@ impl Value {
     }
 }
 
+#[cfg(feature = "serde")]
+impl Value {
+    /// The type, the bits, and how many: what [`decode`](Self::decode) makes the value of again.
+    pub(crate) const fn encode(self) -> (ValueType, u64, usize) {
+        match self {
+            Self::Bool(value) => (ValueType::Bool, value as u64, 8),
+            Self::Char(value) => (ValueType::Char, value as u64, 8),
+            Self::I8(value) => (ValueType::I8, value as u8 as u64, 8),
+            Self::I16(value) => (ValueType::I16, value as u16 as u64, 16),
+            Self::I32(value) => (ValueType::I32, value as u32 as u64, 32),
+            Self::I64(value) => (ValueType::I64, value as u64, 64),
+            Self::U8(value) => (ValueType::U8, value as u64, 8),
+            Self::U16(value) => (ValueType::U16, value as u64, 16),
+            Self::U32(value) => (ValueType::U32, value as u64, 32),
+            Self::U64(value) => (ValueType::U64, value, 64),
+            Self::F32(value) => (ValueType::F32, value.to_bits() as u64, 32),
+            Self::F64(value) => (ValueType::F64, value.to_bits(), 64),
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

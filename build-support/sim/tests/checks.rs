@@ -37,7 +37,14 @@ struct Failure {
 impl Checked {
     fn new(ptx: &str) -> Self {
         let module = gpuk_ptx::Module::parse(ptx).unwrap();
-        let done = functionalize(&module, &Options { asserts: true, ahead: true }).unwrap();
+        let done = functionalize(
+            &module,
+            &Options {
+                asserts: true,
+                ahead: true,
+            },
+        )
+        .unwrap();
         let sim = Sim::new(&done.text);
         let memory = sim.device.memory();
         let gate = memory.alloc(gate::SIZE as u64, MemoryKind::Device).unwrap();

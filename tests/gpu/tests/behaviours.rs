@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpuk::{Category, CudaStream, FailedCheck, Launch, Value};
+use gpuk::{Category, CudaStream, FailedCheck, FailureReport, Launch, Value};
 use gpuk_gpu_tests::behaviours::Kernels;
 
 struct Device {

@@ -118,7 +118,8 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
         }]
     };
     if options.ahead
-        && let Some((module, early)) = ahead(module, *options).map_err(|error| own(error.to_string()))?
+        && let Some((module, early)) =
+            ahead(module, *options).map_err(|error| own(error.to_string()))?
     {
         let strings = Strings::new(&module);
         let failing = Failing::new(&module, *options);
@@ -128,7 +129,14 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
             return finish(&module, &failing, &strings, &checked, &reach, &early);
         }
     }
-    finish(module, &failing, &strings, &checked, &reach, &Early::default())
+    finish(
+        module,
+        &failing,
+        &strings,
+        &checked,
+        &reach,
+        &Early::default(),
+    )
 }
 
 /// The module with checks before the place where they stand; `None` if all stay.

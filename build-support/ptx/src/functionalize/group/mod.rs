@@ -82,7 +82,10 @@ pub(super) fn group(
             let mut predicates = String::new();
             for number in first..number {
                 // Writing to a string does not fail.
-                let _ = write!(predicates, "\n\t.reg .pred \t{register}_{number}, {register}_{number}_n;");
+                let _ = write!(
+                    predicates,
+                    "\n\t.reg .pred \t{register}_{number}, {register}_{number}_n;"
+                );
             }
             edits.insert(body.span.start + 1, predicates);
             edits.insert(body.span.end.saturating_sub(1), format!("\tret;\n{tail}"));
@@ -119,7 +122,11 @@ struct Trace {
 fn traces(graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
     let loops = loops(graph);
     let mut found: Vec<Trace> = Vec::new();
-    let mut ordered: Vec<Guarded> = guards.iter().copied().filter(|guard| guard.inline).collect();
+    let mut ordered: Vec<Guarded> = guards
+        .iter()
+        .copied()
+        .filter(|guard| guard.inline)
+        .collect();
     ordered.sort_by_key(|guard| guard.branch);
     for guard in ordered {
         let block = graph.block(guard.branch);
@@ -232,7 +239,11 @@ fn rewrite(
             }
         }
     }
-    Some((Span::new(start, end), text.trim_end().to_owned() + "\n", tail))
+    Some((
+        Span::new(start, end),
+        text.trim_end().to_owned() + "\n",
+        tail,
+    ))
 }
 
 /// The text of a block that fails, without its label.

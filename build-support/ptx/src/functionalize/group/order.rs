@@ -52,7 +52,10 @@ pub(super) fn order(units: &[Placed]) -> Vec<Step> {
                 .filter(|unit| !group.contains(unit))
                 .collect();
             let needs = order.needs(&wanted);
-            if needs.iter().any(|unit| units[*unit].effect() != Some(Effect::Pure)) {
+            if needs
+                .iter()
+                .any(|unit| units[*unit].effect() != Some(Effect::Pure))
+            {
                 break;
             }
             order.run(wanted);

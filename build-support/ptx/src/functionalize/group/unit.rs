@@ -81,7 +81,9 @@ pub(super) fn units(flow: &Flow<'_>, graph: &Graph, trace: &Trace) -> Option<Vec
                     for inner in inside {
                         all = all.max(match flow.kind(inner)? {
                             StatementKind::Instruction(found) => effect(found),
-                            StatementKind::Registers(_) | StatementKind::Variables(_) => Effect::Pure,
+                            StatementKind::Registers(_) | StatementKind::Variables(_) => {
+                                Effect::Pure
+                            }
                             StatementKind::Loc(_) => Effect::Pure,
                             StatementKind::Label(_) | StatementKind::Block(_) => return None,
                             _ => Effect::Fixed,

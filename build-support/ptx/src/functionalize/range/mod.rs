@@ -168,7 +168,10 @@ fn twice(
     let back = format!("{label}_{number}");
     let gone = decided.iter().map(|guard| {
         let label = graph.blocks[guard.next].first;
-        Some(Span::new(flow.span(guard.branch)?.start, flow.span(label)?.start))
+        Some(Span::new(
+            flow.span(guard.branch)?.start,
+            flow.span(label)?.start,
+        ))
     });
     Some(Twice {
         start: span.start,
@@ -176,7 +179,10 @@ fn twice(
         gone: gone.collect::<Option<_>>()?,
         end: span.end,
         back: format!("\n{back}:"),
-        slow: format!("{}\n\tbra.uni \t{back};\n", piece.copy(span, &piece.labels(&slow))),
+        slow: format!(
+            "{}\n\tbra.uni \t{back};\n",
+            piece.copy(span, &piece.labels(&slow))
+        ),
         decided,
     })
 }
@@ -211,7 +217,9 @@ fn unrolled(
             Effect::Fixed => return None,
         }
     }
-    let asked = nodes.clone().any(|node| matches!(flow.kind(node), Some(StatementKind::Pragma(_))));
+    let asked = nodes
+        .clone()
+        .any(|node| matches!(flow.kind(node), Some(StatementKind::Pragma(_))));
     if asked || checks > 2 || loads < 2 || size > MAX_COPIED {
         return None;
     }
@@ -240,7 +248,11 @@ fn unrolled(
             own.insert(name, format!("{register}_{number}_{copy}_{}", bare(name)));
         }
         // Nothing goes to the later copies' headers.
-        let start = if copy == 0 { body.start } else { flow.span(piece.first)?.end };
+        let start = if copy == 0 {
+            body.start
+        } else {
+            flow.span(piece.first)?.end
+        };
         text.push_str(&piece.copy(Span::new(start, body.end), &own));
         text.push('\n');
     }

@@ -91,10 +91,17 @@ impl<'a> Rounds<'a> {
                     && instruction.guard.is_none()
                     && self.flow.definitions(register.id) == [node]
                     && (self.flow.mentions(register.id).iter()).all(|user| {
-                        nodes.contains(user) && (*user == node || (*user > node && self.graph.before(node, *user)))
+                        nodes.contains(user)
+                            && (*user == node || (*user > node && self.graph.before(node, *user)))
                     })
-                    && !instruction.operands.iter().skip(1).any(|source| mentions(source, register));
-                let seen = !hidden.iter().any(|other| register.name.starts_with(&*other.name));
+                    && !instruction
+                        .operands
+                        .iter()
+                        .skip(1)
+                        .any(|source| mentions(source, register));
+                let seen = !hidden
+                    .iter()
+                    .any(|other| register.name.starts_with(&*other.name));
                 if let Some(declared) = self.flow.body.declaration(register.id)
                     && alone
                     && seen
@@ -209,7 +216,8 @@ impl<'a> Rounds<'a> {
 
 fn mentions(operand: &Operand, register: &Register) -> bool {
     let mut found = false;
-    operand.walk(&mut |part| found |= matches!(part, Operand::Register(other) if other == register));
+    operand
+        .walk(&mut |part| found |= matches!(part, Operand::Register(other) if other == register));
     found
 }
 

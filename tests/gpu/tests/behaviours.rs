@@ -104,10 +104,14 @@ fn gpu_behaviour_09_values_have_all_their_bits() {
     let out = stream.alloc_zeros::<i32>(1).unwrap();
     // SAFETY: both have an element.
     let (payload, _) = unsafe { kernels.look_up(stream, grid(1, 1), &index, out, 4) }.unwrap();
-    assert_eq!(
-        payload.check().unwrap_err().message,
-        "index 4294967298 of 4"
-    );
+    let failed = payload.check().unwrap_err();
+    assert_eq!(failed.message, "index 4294967298 of 4");
+    // In a log too, and read back from it.
+    let json = serde_json::to_string(&failed).unwrap();
+    let read: FailureReport = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, FailureReport::from(&failed));
+    assert_eq!(read.values, [Value::I64((1 << 32) + 2), Value::I64(4)]);
+    assert_eq!(read.to_string(), failed.to_string());
 }
 
 #[test]

@@ -161,42 +161,73 @@ pub(super) fn accumulate(
             }
         }
         // Eight products stay below 2^31, sixteen do not.
-        let mut halves = [[0_i32; COLUMNS]; 2];
-        for k in 0..depth.min(DEPTH) {
-            let half = &mut halves[k / (DEPTH / 2)];
-            for column in 0..COLUMNS {
-                let product = pa.mantissa[row][k] * pb.mantissa[k][column];
-                let exponent = pa.exponent[row][k] + pb.exponent[k][column];
-                half[column] += cut(product << (KEPT - 2 * FRACTION), top[column] - exponent);
-            }
-        }
+        let low = part(&pa, &pb, row, 0..depth.min(DEPTH / 2), &top);
+        let high = part(&pa, &pb, row, DEPTH / 2..depth.min(DEPTH), &top);
+        let mut total = [0.0_f64; COLUMNS];
         for column in 0..COLUMNS {
             let addend = cut(addend[column], top[column] - exponent[column]);
-            let total = f64::from(halves[0][column]) + f64::from(halves[1][column]);
+            let sum = f64::from(low[column]) + f64::from(high[column]) + f64::from(addend);
             // Whole numbers below 2^33 and a power of two: exact.
             let scale = (top[column].max(-600) - KEPT + 1023) as u64;
-            let total = (total + f64::from(addend)) * f64::from_bits(scale << 52);
-            c[row][column] = match sum {
-                Sum::F32 => truncate(total).to_bits(),
-                Sum::F16 => f32_to_f16(odd_f32(total)),
-            };
+            total[column] = sum * f64::from_bits(scale << 52);
         }
+        c[row] = match sum {
+            Sum::F32 => truncated(&total),
+            Sum::F16 => total.map(|total| f32_to_f16(odd_f32(total))),
+        };
     }
 }
 
+/// Some products of a row, cut off.
+#[inline(always)]
+fn part(
+    a: &Parts<ROWS, DEPTH>,
+    b: &Parts<DEPTH, COLUMNS>,
+    row: usize,
+    columns: std::ops::Range<usize>,
+    top: &[i32; COLUMNS],
+) -> [i32; COLUMNS] {
+    let mut part = [0_i32; COLUMNS];
+    for k in columns {
+        let (mantissa, exponent) = (a.mantissa[row][k], a.exponent[row][k]);
+        for column in 0..COLUMNS {
+            let product = mantissa * b.mantissa[k][column];
+            let by = top[column] - (exponent + b.exponent[k][column]);
+            part[column] += cut(product << (KEPT - 2 * FRACTION), by);
+        }
+    }
+    part
+}
+
+/// The smallest normal `f32`.
+const SMALLEST: f64 = 1.0 / (1_u128 << 126) as f64;
+
 /// Cuts off towards zero; what is too large becomes infinity.
 #[inline(always)]
-fn truncate(value: f64) -> f32 {
-    // 52 - 23 bits of the mantissa go. Below the smallest normal number the last place stays where it is.
-    const SMALLEST: f64 = 1.0 / (1_u128 << 126) as f64;
+fn truncated(total: &[f64; COLUMNS]) -> [u32; COLUMNS] {
+    let mut out = [0; COLUMNS];
+    let mut small = false;
+    for column in 0..COLUMNS {
+        // 52 - 23 bits of the mantissa go.
+        let cut = f64::from_bits(total[column].to_bits() >> 29 << 29);
+        out[column] = (cut as f32).to_bits();
+        small |= (cut.abs() < SMALLEST) & (cut.abs() > 0.0);
+    }
+    if small {
+        subnormal(total, &mut out);
+    }
+    out
+}
+
+/// Where the last place stays where it is.
+#[cold]
+fn subnormal(total: &[f64; COLUMNS], out: &mut [u32; COLUMNS]) {
     const PLACE: f64 = SMALLEST / (1_u64 << 23) as f64;
-    let normal = f64::from_bits(value.to_bits() >> 29 << 29);
-    let small = (value * (1.0 / PLACE)) as i64 as f64 * PLACE;
-    (if value.abs() < SMALLEST {
-        small
-    } else {
-        normal
-    }) as f32
+    for (total, out) in total.iter().zip(out) {
+        if total.abs() < SMALLEST {
+            *out = (((total / PLACE).trunc() * PLACE) as f32).to_bits();
+        }
+    }
 }
 
 fn value(bits: u32, factor: Factor) -> f32 {

@@ -9,7 +9,7 @@
 mod common;
 
 use common::Sim;
-use gpuk_sim::{Fault, Kind, Launch};
+use gpuk_sim::{Fault, Kind, Launch, Options, Races, Uninitialised};
 
 const PIPELINE: &str = include_str!("ptx/pipeline.ptx");
 
@@ -17,9 +17,18 @@ fn half(value: i32) -> u16 {
     half::f16::from_f32(value as f32).to_bits()
 }
 
+/// The kernels of `pipeline.cu`, with every check.
+fn pipeline() -> Sim {
+    let options = Options {
+        races: Races::All,
+        uninitialised: Uninitialised::Error,
+        ..Options::default()
+    };
+    Sim::with(PIPELINE, options)
+}
+
 /// A product of matrices of small whole numbers: what the kernel makes, and what it is.
-fn gemm(kernel: &str, [m, n, k]: [usize; 3]) -> (Vec<f32>, Vec<f32>) {
-    let sim = Sim::new(PIPELINE);
+fn gemm(sim: &Sim, kernel: &str, [m, n, k]: [usize; 3]) -> (Vec<f32>, Vec<f32>) {
     let a: Vec<i32> = (0..m * k).map(|at| (at * 7 % 13) as i32 - 6).collect();
     let b: Vec<i32> = (0..n * k).map(|at| (at * 5 % 11) as i32 - 5).collect();
     let halves = |values: &[i32]| values.iter().map(|value| half(*value)).collect::<Vec<_>>();
@@ -27,7 +36,8 @@ fn gemm(kernel: &str, [m, n, k]: [usize; 3]) -> (Vec<f32>, Vec<f32>) {
     let c = sim.upload(&vec![0.0_f32; m * n]);
     let grid = [n.div_ceil(64) as u32, m.div_ceil(64) as u32, 1];
     let args = args![da, db, c, m as i32, n as i32, k as i32];
-    sim.launch(kernel, grid, [128, 1, 1], args).unwrap();
+    let report = sim.launch(kernel, grid, [128, 1, 1], args).unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let dot = |row: usize, column: usize| {
         let products = (0..k).map(|at| a[row * k + at] * b[column * k + at]);
         products.sum::<i32>() as f32
@@ -39,14 +49,14 @@ fn gemm(kernel: &str, [m, n, k]: [usize; 3]) -> (Vec<f32>, Vec<f32>) {
 #[test]
 fn a_product_with_two_stages() {
     for shape in [[64, 64, 64], [128, 64, 96], [40, 72, 56]] {
-        let (found, expected) = gemm("gemm_waits", shape);
+        let (found, expected) = gemm(&pipeline(), "gemm_waits", shape);
         assert_eq!(found, expected, "{shape:?}");
     }
 }
 
 #[test]
 fn a_product_that_forgets_to_wait_is_wrong() {
-    let (found, expected) = gemm("gemm_forgets", [64, 64, 64]);
+    let (found, expected) = gemm(&Sim::new(PIPELINE), "gemm_forgets", [64, 64, 64]);
     assert_ne!(found, expected);
     // Nothing has landed.
     assert!(found.iter().all(|sum| *sum == 0.0));
@@ -54,7 +64,7 @@ fn a_product_that_forgets_to_wait_is_wrong() {
 
 #[test]
 fn libcuxx_pipelines() {
-    let sim = Sim::new(PIPELINE);
+    let sim = pipeline();
     let batches = 5;
     let input: Vec<f32> = (0..batches * 64).map(|at| at as f32).collect();
     let (from, to) = (sim.upload(&input), sim.upload(&[0.0_f32; 64]));
@@ -62,8 +72,10 @@ fn libcuxx_pipelines() {
         shared: 512,
         ..Launch::new([1, 1, 1], [64, 1, 1], Vec::new())
     };
-    sim.launch_with("stages", launch, args![from, to, batches as i32])
+    let report = sim
+        .launch_with("stages", launch, args![from, to, batches as i32])
         .unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let expected: Vec<f32> = (0..64)
         .map(|thread| {
             (0..batches)
@@ -82,11 +94,13 @@ fn libcuxx_pipelines() {
 
 #[test]
 fn bulk_copies_in_and_out() {
-    let sim = Sim::new(PIPELINE);
+    let sim = pipeline();
     let input: Vec<i32> = (0..512).collect();
     let (data, totals) = (sim.upload(&input), sim.upload(&[1_i32; 256]));
-    sim.launch("bulk", [2, 1, 1], [64, 1, 1], args![data, totals, 5_i32])
+    let report = sim
+        .launch("bulk", [2, 1, 1], [64, 1, 1], args![data, totals, 5_i32])
         .unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let expected: Vec<i32> = input.iter().map(|value| value * 2 + 5).collect();
     assert_eq!(sim.download::<i32>(data, 512), expected);
     let sums: Vec<i32> = (0..256)
@@ -97,15 +111,17 @@ fn bulk_copies_in_and_out() {
 
 #[test]
 fn one_block_fetches_for_its_cluster() {
-    let sim = Sim::new(PIPELINE);
+    let sim = pipeline();
     let input: Vec<i32> = (0..192).map(|at| at * 3).collect();
     let (from, to) = (sim.upload(&input), sim.upload(&[0_i32; 384]));
     let launch = Launch {
         cluster: [2, 1, 1],
         ..Launch::new([2, 1, 1], [64, 1, 1], Vec::new())
     };
-    sim.launch_with("multicast", launch, args![from, to])
+    let report = sim
+        .launch_with("multicast", launch, args![from, to])
         .unwrap();
+    assert!(report.findings.is_empty(), "{:#?}", report.findings);
     let expected: Vec<i32> = (0..384)
         .map(|at| input[at / 128 * 64 + at % 64] + at as i32 / 64 % 2)
         .collect();

@@ -84,7 +84,10 @@ impl Simulator {
             if !there {
                 shell.status(
                     "Building",
-                    format_args!("the simulator in `{}`, once", base.display()),
+                    format_args!(
+                        "the simulator in `{}`, once; this takes a minute or two",
+                        base.display()
+                    ),
                 );
             }
             let dependency = match of_checkout {

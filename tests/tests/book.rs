@@ -178,7 +178,7 @@ fn every_configuration_key_is_in_the_book() {
             .unwrap();
         match rest.split_once(",\n").unwrap().0 {
             "Vec::new()" => "`[]`".to_owned(),
-            "None" | "BTreeMap::new()" => "not set".to_owned(),
+            "None" | "BTreeMap::new()" | "Profile::Dev" => "not set".to_owned(),
             "vec![Arch::DEFAULT]" => {
                 let (_, arch) = source.split_once("pub const DEFAULT: Self").unwrap();
                 format!("`[\"{}\"]`", between(arch, "number: ", ",").unwrap())
@@ -203,20 +203,42 @@ fn every_configuration_key_is_in_the_book() {
     let mut rows = Vec::new();
     for (comment, item) in documented(fields) {
         let (key, meaning) = comment.split_once(": ").unwrap();
+        if key == "`kernel.NAME`" {
+            keys.insert("kernel".to_owned());
+            continue;
+        }
         let field = between(item, "pub ", ":").unwrap();
         keys.insert(key.trim_matches('`').split('.').next().unwrap().to_owned());
         rows.push(vec![key.to_owned(), meaning.to_owned(), default(field)]);
     }
     let reader = read("build-support/build/src/config/read.rs");
-    let known = between(&reader, "const KEYS", "];")
-        .unwrap()
-        .split('"')
-        .skip(1)
-        .step_by(2);
+    let known = |list: &str| -> BTreeSet<String> {
+        let list = between(&reader, &format!("const {list}:"), "];").unwrap();
+        list.split('"')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(keys, known("KEYS"), "`Config` and the reader's `KEYS`");
+
+    let source = read("build-support/build/src/config/kernel.rs");
+    let fields = between(&source, "pub struct KernelConfig {", "\n}").unwrap();
+    let mut keys = BTreeSet::new();
+    for (comment, _) in documented(fields) {
+        let (key, meaning) = comment.split_once(": ").unwrap();
+        let name = key.trim_matches('`').strip_prefix("kernel.NAME.").unwrap();
+        keys.insert(name.to_owned());
+        rows.push(vec![
+            key.to_owned(),
+            meaning.to_owned(),
+            "not set".to_owned(),
+        ]);
+    }
     assert_eq!(
         keys,
-        known.map(str::to_owned).collect(),
-        "`Config` and the reader's `KEYS`"
+        known("KERNEL_KEYS"),
+        "`KernelConfig` and the reader's"
     );
     generated(
         "configuration",

@@ -39,6 +39,12 @@ codes! {
     FORMAT_MISMATCH = 4;
     /// a call names a function that no module defines
     UNRESOLVED_FUNCTION = 5;
+    /// a check stops a thread that others wait for
+    STOP_WHERE_OTHERS_WAIT = 6;
+    /// a trap ends the context when it is executed
+    TRAP = 7;
+    /// a check captures a value that is no number
+    CAPTURE_NOT_A_NUMBER = 8;
     /// a parameter's type has no Rust counterpart
     TYPE_WITHOUT_COUNTERPART = 10;
     /// a parameter is a reference, which is a host address
@@ -67,6 +73,8 @@ codes! {
     UNKNOWN_KERNEL = 36;
     /// a flag of the configuration cannot be used
     BAD_FLAG = 37;
+    /// PTX is for a later architecture than any that is compiled for
+    PTX_TARGET = 38;
 }
 
 impl fmt::Display for Code {
@@ -123,7 +131,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Code::UNRESOLVED_FUNCTION), "{text}");
         }
         for (text, nearest) in [
-            ("GPUK0099", "GPUK0037"),
+            ("GPUK0099", "GPUK0038"),
             ("GPUK0020", "GPUK0016"),
             ("E0005", "GPUK0005"),
             ("help", "GPUK0001"),

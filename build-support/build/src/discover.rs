@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::config::Pattern;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::config::{Arch, Pattern};
+use crate::diagnostic::{Code, Diagnostic, Level, Place};
 use crate::fs::FsError;
 use crate::package::Package;
 
@@ -20,6 +20,25 @@ pub struct KernelSource {
     pub path: PathBuf,
     /// What it is written in.
     pub language: Language,
+    /// Of PTX: what it is for.
+    pub target: Option<Target>,
+}
+
+/// The `.target` of a PTX source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// What it names.
+    pub arch: Arch,
+    /// The line it stands in.
+    pub line: u32,
+}
+
+impl KernelSource {
+    /// Whether it can be compiled for an architecture.
+    #[must_use]
+    pub fn is_for(&self, arch: Arch) -> bool {
+        self.target.is_none_or(|target| arch.takes(target.arch))
+    }
 }
 
 /// What a source is written in.
@@ -88,13 +107,75 @@ pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sou
             findings.push(unused(pattern, package));
         }
     }
-    let files = found.into_iter();
+    let files = found.into_iter().map(|(path, language)| {
+        let target = match language {
+            Language::Cuda => None,
+            Language::Ptx => target(&package.root.join(&path)),
+        };
+        KernelSource {
+            path,
+            language,
+            target,
+        }
+    });
+    let files: Vec<_> = files.collect();
+    findings.extend(files.iter().filter_map(|file| misfit(file, package)));
     Ok(Sources {
-        files: files
-            .map(|(path, language)| KernelSource { path, language })
-            .collect(),
+        files,
         folders: folders.into_iter().collect(),
     })
+}
+
+/// What PTX is for; nothing where that is not understood, which assembling says better.
+fn target(path: &Path) -> Option<Target> {
+    let text = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = (1..).zip(text.lines());
+    let (line, target) =
+        lines.find_map(|(number, line)| Some((number, line.trim().strip_prefix(".target")?)))?;
+    let mut words = target.split([',', ' ', '\t', '/']);
+    let arch = words.find(|word| !word.is_empty())?.parse().ok()?;
+    Some(Target { arch, line })
+}
+
+/// PTX that some architectures cannot take, or none.
+fn misfit(file: &KernelSource, package: &Package) -> Option<Diagnostic> {
+    let (taking, others): (Vec<_>, Vec<_>) =
+        (package.config.archs.iter()).partition(|arch| file.is_for(**arch));
+    let Target { arch: target, line } = file.target?;
+    let (path, place) = (file.path.display(), Place::line(&file.path, line));
+    let names = |archs: &[&Arch]| {
+        let names: Vec<_> = archs.iter().map(|arch| arch.sm()).collect();
+        names.join(", ")
+    };
+    let said = match (&taking[..], &others[..]) {
+        (_, []) => return None,
+        ([], others) => Diagnostic::error(
+            Code::PTX_TARGET,
+            format!(
+                "`{path}` is for `{}`, not for {}",
+                target.sm(),
+                names(others)
+            ),
+        )
+        .help(format!(
+            "add \"{target}\" to `archs`, or name the file in `exclude`"
+        )),
+        (taking, others) => Diagnostic::new(
+            Some(Code::KERNEL_MISSING_FOR_ARCH),
+            Level::Note,
+            format!(
+                "`{path}` is for `{}` and is not compiled for {}",
+                target.sm(),
+                names(others)
+            ),
+        )
+        .note(format!(
+            "its wrappers load on devices that have the image for {}",
+            names(taking)
+        )),
+    };
+    Some(said.at(place, ""))
 }
 
 /// The components of a pattern before the first wildcard: where a search starts.
@@ -163,7 +244,6 @@ mod tests {
             root: root.to_owned(),
             manifests: vec![],
             config,
-            debug_assertions: true,
             out: root.join("out"),
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cargo::Directives;
-use crate::config::ManifestError;
+use crate::config::{ManifestError, Profile};
 use crate::diagnostic::Level;
 use crate::env::Env;
 use crate::explain;
@@ -127,9 +127,9 @@ impl Build {
         let Script {
             manifest,
             out,
-            debug_assertions,
+            profile,
         } = script;
-        let mut package = Package::read(manifest, out.clone(), *debug_assertions, &mut findings)?;
+        let mut package = Package::read(manifest, out.clone(), *profile, env, &mut findings)?;
         manifests.clone_from(&package.manifests);
         let archs = match env.get("GPUK_ARCHS") {
             Some(list) => list
@@ -154,7 +154,7 @@ impl Build {
 struct Script {
     manifest: PathBuf,
     out: PathBuf,
-    debug_assertions: bool,
+    profile: Profile,
 }
 
 impl Script {
@@ -163,8 +163,11 @@ impl Script {
         Ok(Self {
             manifest: path("CARGO_MANIFEST_DIR")?.join("Cargo.toml"),
             out: path("OUT_DIR")?.join("gpuk"),
-            // Cargo tells a build script nothing of debug assertions but the profile that it stems from.
-            debug_assertions: env.get("PROFILE").is_some_and(|profile| profile == "debug"),
+            // Cargo tells a build script nothing of debug assertions but what the profile stems from.
+            profile: match env.get("PROFILE").is_some_and(|profile| profile == "debug") {
+                true => Profile::Dev,
+                false => Profile::Release,
+            },
         })
     }
 

@@ -46,7 +46,8 @@ impl<'a> Plan<'a> {
         let pairs = sources
             .files
             .iter()
-            .flat_map(|source| archs.iter().map(move |arch| (source, *arch)));
+            .flat_map(|source| archs.iter().map(move |arch| (source, *arch)))
+            .filter(|(source, arch)| source.is_for(*arch));
         Self {
             jobs: pairs
                 .map(|(source, arch)| Job::new(shop, source, arch))

@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use crate::capture;
 use crate::diagnostic::{Diagnostic, Label, Level, Place};
 
 /// The findings in a tool's output; text that belongs to none is kept as a finding of its own when the
@@ -30,6 +31,7 @@ pub(crate) fn findings(output: &str, failed: bool) -> Vec<Diagnostic> {
             finding.notes.push(note);
         }
     }
+    let mut findings = capture::retell(findings);
     let errors = findings.iter().any(|finding| finding.level == Level::Error);
     if failed && !errors {
         findings.push(Diagnostic::new(None, Level::Error, output.trim()));

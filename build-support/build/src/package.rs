@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{CheckMode, Config, Manifest, ManifestError};
+use crate::config::{CheckMode, Config, Manifest, ManifestError, Profile, TrapMode};
 use crate::diagnostic::Diagnostic;
+use crate::env::Env;
 use crate::fs::FsError;
 
 /// A package with its configuration, ready to be built.
@@ -17,21 +18,20 @@ pub struct Package {
     pub manifests: Vec<PathBuf>,
     /// The configuration, defaults filled in.
     pub config: Config,
-    /// Whether the profile has debug assertions on.
-    pub debug_assertions: bool,
     /// Where results go; nothing is written elsewhere.
     pub out: PathBuf,
 }
 
 impl Package {
-    /// Reads the package at `manifest`; what is wrong in the configuration goes to `findings`.
+    /// Reads the package at `manifest`, and `GPUK_DEBUG_CHECKS`; what is wrong in them goes to `findings`.
     ///
     /// # Errors
     /// A manifest cannot be read or is not TOML.
     pub fn read(
         manifest: &Path,
         out: PathBuf,
-        debug_assertions: bool,
+        profile: Profile,
+        env: &Env,
         findings: &mut Vec<Diagnostic>,
     ) -> Result<Self, ManifestError> {
         let manifest = std::path::absolute(manifest).map_err(|source| FsError {
@@ -41,28 +41,53 @@ impl Package {
         })?;
         let root = manifest.parent().map(Path::to_owned).unwrap_or_default();
         let Manifest {
-            name, read, config, ..
-        } = Manifest::read(&manifest, findings)?;
+            name,
+            read,
+            mut config,
+            ..
+        } = Manifest::read(&manifest, profile, findings)?;
+        config.take_environment(env, findings);
         Ok(Self {
             name,
             root,
             manifests: read,
             config,
-            debug_assertions,
             out,
         })
     }
 
-    /// Whether `GPUK_DEBUG_CHECK` and `GPUK_DEBUG_EXPECT` exist: the setting, else like `debug_assert!`.
+    /// Whether debug checks are compiled: some kernel has them.
     #[must_use]
-    pub fn debug_checks(&self) -> bool {
-        self.config.debug_checks.unwrap_or(self.debug_assertions)
+    pub fn compiles_debug_checks(&self) -> bool {
+        let mut kernels = self.config.kernel.values();
+        self.debug_checks() || kernels.any(|kernel| kernel.debug_checks == Some(true))
+    }
+
+    /// Whether kernels of which nothing is said have debug checks: the setting, else like `debug_assert!`.
+    pub(crate) fn debug_checks(&self) -> bool {
+        let by_profile = self.config.profile == Profile::Dev;
+        self.config.debug_checks.unwrap_or(by_profile)
+    }
+
+    /// Whether a kernel has debug checks.
+    #[must_use]
+    pub fn has_debug_checks(&self, kernel: &str) -> bool {
+        let own = self.config.kernel.get(kernel);
+        own.and_then(|own| own.debug_checks)
+            .unwrap_or_else(|| self.debug_checks())
     }
 
     /// The check mode of one kernel.
     #[must_use]
     pub fn check_mode(&self, kernel: &str) -> CheckMode {
         let own = self.config.kernel.get(kernel);
-        own.copied().unwrap_or(self.config.checks)
+        own.and_then(|own| own.checks).unwrap_or(self.config.checks)
+    }
+
+    /// What becomes of a kernel's traps; `None` where nobody has said.
+    #[must_use]
+    pub fn trap_mode(&self, kernel: &str) -> Option<TrapMode> {
+        let own = self.config.kernel.get(kernel);
+        own.and_then(|own| own.traps).or(self.config.traps)
     }
 }

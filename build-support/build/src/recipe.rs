@@ -21,10 +21,11 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 15] = [
+    const CODE: [&str; 16] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
+        "src/capture.rs",
         "src/check",
         "src/ctype",
         "src/generate",

@@ -41,6 +41,8 @@ pub enum SiteKind {
     DebugExpect,
     /// `assert`.
     Assert,
+    /// A `trap` that is a check by setting.
+    Trap,
 }
 
 impl SiteKind {
@@ -65,6 +67,7 @@ impl fmt::Display for SiteKind {
             Self::DebugCheck => "GPUK_DEBUG_CHECK",
             Self::DebugExpect => "GPUK_DEBUG_EXPECT",
             Self::Assert => "assert",
+            Self::Trap => "trap",
         })
     }
 }

@@ -184,7 +184,7 @@ fn flags(package: &Package, include: &Path) -> Vec<OsString> {
     let folder = |path: &PathBuf| [OsString::from("-I"), path.as_os_str().to_owned()];
     flags.extend(config.include.iter().flat_map(folder));
     flags.extend(folder(&include.to_owned()));
-    if package.debug_checks() {
+    if package.compiles_debug_checks() {
         flags.push("-DGPUK_DEBUG_CHECKS=1".into());
     }
     if config.checks == CheckMode::Trap {

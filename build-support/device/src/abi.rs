@@ -29,15 +29,18 @@ pub enum Kind {
     DebugCheck,
     /// `GPUK_DEBUG_EXPECT`.
     DebugExpect,
+    /// A `trap` that is made a check by setting; the header has no macro for it.
+    Trap,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Check,
         Self::Expect,
         Self::DebugCheck,
         Self::DebugExpect,
+        Self::Trap,
     ];
 
     /// The spelling in a site string.
@@ -48,13 +51,14 @@ impl Kind {
             Self::Expect => "expect",
             Self::DebugCheck => "debug_check",
             Self::DebugExpect => "debug_expect",
+            Self::Trap => "trap",
         }
     }
 
     /// Whether the failing thread stops.
     #[must_use]
     pub const fn stops(self) -> bool {
-        matches!(self, Self::Check | Self::DebugCheck)
+        matches!(self, Self::Check | Self::DebugCheck | Self::Trap)
     }
 
     /// Whether the check exists only where debug checks are on.

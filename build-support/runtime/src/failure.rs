@@ -79,6 +79,8 @@ pub enum Category {
     DebugExpect,
     /// `assert`.
     Assert,
+    /// A `trap`, where the setting `traps` makes it a check.
+    Trap,
     /// No check is known to have failed, but it cannot be said that none did: the driver reports a fault, or
     /// the record names a check that the image does not have. Block, thread and place are then zero or empty.
     Fault,
@@ -92,6 +94,7 @@ impl From<SiteKind> for Category {
             SiteKind::DebugCheck => Self::DebugCheck,
             SiteKind::DebugExpect => Self::DebugExpect,
             SiteKind::Assert => Self::Assert,
+            SiteKind::Trap => Self::Trap,
         }
     }
 }
@@ -104,6 +107,7 @@ impl Category {
             Self::DebugCheck => SiteKind::DebugCheck.headline(),
             Self::DebugExpect => SiteKind::DebugExpect.headline(),
             Self::Assert => SiteKind::Assert.headline(),
+            Self::Trap => SiteKind::Trap.headline(),
             Self::Fault => "launch failed",
         }
     }

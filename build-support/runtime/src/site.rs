@@ -37,6 +37,8 @@ pub enum SiteKind {
     DebugExpect,
     /// `assert`.
     Assert,
+    /// A `trap` that is a check by setting.
+    Trap,
 }
 
 impl From<Kind> for SiteKind {
@@ -46,6 +48,7 @@ impl From<Kind> for SiteKind {
             Kind::Expect => Self::Expect,
             Kind::DebugCheck => Self::DebugCheck,
             Kind::DebugExpect => Self::DebugExpect,
+            Kind::Trap => Self::Trap,
         }
     }
 }
@@ -59,6 +62,7 @@ impl SiteKind {
             Self::DebugCheck => "debug check failed",
             Self::DebugExpect => "debug expectation not met",
             Self::Assert => "assertion failed",
+            Self::Trap => "trap reached",
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cargo_metadata::Package as Member;
+use gpuk_build::config::Profile;
 use gpuk_build::diagnostic::{Diagnostic, Level};
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
@@ -84,7 +85,11 @@ fn one<'w>(
     let read = Package::read(
         manifest,
         out.to_owned(),
-        !compilation.release,
+        match compilation.release {
+            true => Profile::Release,
+            false => Profile::Dev,
+        },
+        env,
         &mut findings,
     );
     let mut package = read.map_err(|error| {

@@ -10,11 +10,11 @@ use std::path::Path;
 
 use gpuk_ptx::Module as PtxModule;
 
-pub(crate) use translate::{refusal, site};
+pub(crate) use translate::{kind, refusal, site};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::join::Module;
-use crate::kernel::Signatures;
+use crate::kernel::{Kernel, Signatures};
 use crate::package::Package;
 use crate::site::SiteRecord;
 
@@ -27,6 +27,19 @@ pub(crate) struct Subject<'a> {
     pub(crate) source: &'a Path,
     pub(crate) signatures: &'a Signatures,
     pub(crate) sites: &'a [SiteRecord],
+}
+
+impl Subject<'_> {
+    /// The kernel of an entry, if it has a wrapper.
+    fn kernel(&self, entry: &str) -> Option<&Kernel> {
+        let mut kernels = self.signatures.kernels.iter();
+        kernels.find(|kernel| kernel.entry == entry)
+    }
+
+    /// The name that a kernel is configured and reported by: a wrapper's, else the entry's.
+    fn name<'s>(&'s self, entry: &'s str) -> &'s str {
+        self.kernel(entry).map_or(entry, |kernel| &kernel.name)
+    }
 }
 
 /// A setting for a kernel that no source has, among those of the whole package.
@@ -56,7 +69,12 @@ pub(crate) fn unknown_kernels(
 
 type Rule = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
-const RULES: &[Rule] = &[rules::honoured::check, rules::unresolved::check];
+const RULES: &[Rule] = &[
+    rules::honoured::check,
+    rules::leaving::check,
+    rules::traps::check,
+    rules::unresolved::check,
+];
 
 /// Applies every rule.
 pub(crate) fn rules(subject: &Subject<'_>) -> Vec<Diagnostic> {

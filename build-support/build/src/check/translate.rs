@@ -12,13 +12,7 @@ use crate::site::{SiteKind, SiteRecord};
 /// A site of the pass as it is kept.
 pub(crate) fn site(site: &Site) -> SiteRecord {
     SiteRecord {
-        kind: match site.kind {
-            PassKind::Check(Kind::Check) => SiteKind::Check,
-            PassKind::Check(Kind::Expect) => SiteKind::Expect,
-            PassKind::Check(Kind::DebugCheck) => SiteKind::DebugCheck,
-            PassKind::Check(Kind::DebugExpect) => SiteKind::DebugExpect,
-            PassKind::Assert => SiteKind::Assert,
-        },
+        kind: kind(site.kind),
         function: match site.entries.contains(&site.function) {
             // In the kernel itself, whichever of a template's instances that is.
             true => String::new(),
@@ -29,6 +23,18 @@ pub(crate) fn site(site: &Site) -> SiteRecord {
         format: site.format.clone(),
         types: site.types.clone(),
         entries: site.entries.clone(),
+    }
+}
+
+/// A kind of the pass as it is kept.
+pub(crate) fn kind(kind: PassKind) -> SiteKind {
+    match kind {
+        PassKind::Check(Kind::Check) => SiteKind::Check,
+        PassKind::Check(Kind::Expect) => SiteKind::Expect,
+        PassKind::Check(Kind::DebugCheck) => SiteKind::DebugCheck,
+        PassKind::Check(Kind::DebugExpect) => SiteKind::DebugExpect,
+        PassKind::Check(Kind::Trap) => SiteKind::Trap,
+        PassKind::Assert => SiteKind::Assert,
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::Config;
 use super::read::Reader;
+use super::{Config, Profile};
 use crate::diagnostic::Diagnostic;
 use crate::fs;
 
@@ -43,7 +43,11 @@ impl Manifest {
     ///
     /// # Errors
     /// A manifest cannot be read or is not TOML.
-    pub fn read(path: &Path, findings: &mut Vec<Diagnostic>) -> Result<Self, ManifestError> {
+    pub fn read(
+        path: &Path,
+        profile: Profile,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<Self, ManifestError> {
         let text = fs::read_to_string(path)?;
         let document = parse(&text, path)?;
         let package = table(&document, &["package"]);
@@ -51,7 +55,10 @@ impl Manifest {
             .and_then(|package| package.get("name")?.get_ref().as_str())
             .unwrap_or_default()
             .to_owned();
-        let mut config = Config::default();
+        let mut config = Config {
+            profile,
+            ..Config::default()
+        };
         let mut read = vec![path.to_owned()];
         let workspace = match table(&document, &["workspace"]) {
             Some(_) => Some((path.to_owned(), text.clone())),

@@ -2,10 +2,12 @@
 //!
 //! `[package.metadata.gpuk]` over `[workspace.metadata.gpuk]` over the defaults here; the environment and
 //! the command line go over all of them. `manifest` finds the tables, `read` takes values out of them;
-//! neither touches the kernels.
+//! neither touches the kernels. `kernel` and `profile` are what can be set for one of either.
 
+mod kernel;
 mod manifest;
 mod nearest;
+mod profile;
 mod read;
 
 use std::collections::BTreeMap;
@@ -15,7 +17,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use kernel::ALLOWABLE;
+pub use kernel::{KernelConfig, Signature, TrapMode};
 pub use manifest::{Manifest, ManifestError};
+pub use profile::Profile;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::env::Env;
 
 /// Everything that can be set, with its defaults filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +48,12 @@ pub struct Config {
     pub checks: CheckMode,
     /// `debug-checks`: whether debug checks exist; follows the profile's debug assertions if not set.
     pub debug_checks: Option<bool>,
-    /// `kernel.NAME.checks`: a kernel's own mode.
-    pub kernel: BTreeMap<String, CheckMode>,
+    /// `traps`: what becomes of a `trap` that belongs to no `assert`; kept with a warning if not set.
+    pub traps: Option<TrapMode>,
+    /// `profile.NAME`: `checks`, `debug-checks` and `traps` where the profile stems from `dev` or `release`.
+    pub profile: Profile,
+    /// `kernel.NAME`: what is set for one kernel.
+    pub kernel: BTreeMap<String, KernelConfig>,
 }
 
 impl Default for Config {
@@ -63,12 +75,35 @@ impl Default for Config {
             host_compiler: None,
             checks: CheckMode::Functional,
             debug_checks: None,
+            traps: None,
+            profile: Profile::Dev,
             kernel: BTreeMap::new(),
         }
     }
 }
 
 impl Config {
+    /// Puts `GPUK_DEBUG_CHECKS` over all that the manifests say of debug checks.
+    pub(crate) fn take_environment(&mut self, env: &Env, findings: &mut Vec<Diagnostic>) {
+        const VARIABLE: &str = "GPUK_DEBUG_CHECKS";
+        let value = env.get(VARIABLE).map(|value| value.to_string_lossy());
+        let on = match value.as_deref() {
+            None => return,
+            Some("0") => false,
+            Some("1") => true,
+            Some(other) => {
+                let message = format!("`{VARIABLE}` is `{other}`, not `0` or `1`");
+                return findings.push(Diagnostic::error(Code::BAD_VALUE, message).help(
+                    "set it to `0` or `1`, or unset it: then the manifest and the profile decide",
+                ));
+            }
+        };
+        self.debug_checks = Some(on);
+        for kernel in self.kernel.values_mut() {
+            kernel.debug_checks = None;
+        }
+    }
+
     /// Puts architectures over the configured ones; none leave those as they are.
     ///
     /// # Errors
@@ -205,6 +240,18 @@ impl Arch {
         suffix: None,
     };
 
+    /// Whether PTX for `target` can be assembled for this (PTX ISA 11.1.2, `.target`; held against ptxas 13.0).
+    #[must_use]
+    pub fn takes(self, target: Self) -> bool {
+        match target.suffix {
+            None => self.number >= target.number,
+            Some(Suffix::Exact) => self == target,
+            Some(Suffix::Family) => {
+                self.number / 10 == target.number / 10 && self.number >= target.number
+            }
+        }
+    }
+
     /// `sm_90a`, as ptxas takes it.
     #[must_use]
     pub fn sm(self) -> String {
@@ -294,6 +341,21 @@ mod tests {
         ];
         for (pattern, path) in no {
             assert!(!Pattern::assumed(pattern).matches(path), "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn ptx_runs_where_its_assembler_says() {
+        let arch = |text: &str| text.parse::<Arch>().unwrap();
+        // What ptxas 13.0 does with a module for the first, assembled for the second.
+        let yes = "35 80, 80 90, 90a 90a, 90 90a, 100f 100a, 100f 103a, 100f 103f, 100f 103, 100f 100, 100f 100f, \
+                   120f 121f, 101 110";
+        let no = "90 80, 90a 90, 90a 100a, 100f 120f, 100a 100f, 100f 110f";
+        for (pairs, taken) in [(yes, true), (no, false)] {
+            for pair in pairs.split(", ") {
+                let (target, to) = pair.split_once(' ').unwrap();
+                assert_eq!(arch(to).takes(arch(target)), taken, "{pair}");
+            }
         }
     }
 

@@ -8,10 +8,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest;
-use super::{CheckMode, Config, Pattern};
+use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "archs",
     "checks",
     "cuda",
@@ -22,8 +22,16 @@ const KEYS: [&str; 11] = [
     "include",
     "kernel",
     "kernels",
+    "profile",
     "toolkit",
+    "traps",
 ];
+
+/// Of `kernel.NAME`.
+const KERNEL_KEYS: [&str; 5] = ["allow", "checks", "debug-checks", "signature", "traps"];
+
+/// Of `profile.NAME`.
+const PROFILE_KEYS: [&str; 3] = ["checks", "debug-checks", "traps"];
 
 /// Reads one table of one manifest.
 pub(super) struct Reader<'a> {
@@ -74,12 +82,56 @@ impl<'a> Reader<'a> {
                         }))
                     });
                 }
-                "checks" => self.set(&mut config.checks, |r| r.one(value, FromStr::from_str)),
-                "debug-checks" => {
-                    self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some));
-                }
                 "kernel" => self.kernels(value, config),
+                // Goes over the plain keys, wherever it stands.
+                "profile" => {}
+                key if PROFILE_KEYS.contains(&key) => self.of_profile(key, value, config),
                 _ => self.unknown(key.span(), key.get_ref(), &KEYS),
+            }
+        }
+        if let Some(profiles) = table.get("profile") {
+            self.profiles(profiles, config);
+        }
+    }
+
+    /// A setting that a profile can have.
+    fn of_profile(&mut self, key: &str, value: &Spanned<DeValue<'_>>, config: &mut Config) {
+        match key {
+            "checks" => self.set(&mut config.checks, |r| r.one(value, FromStr::from_str)),
+            "traps" => self.set(&mut config.traps, |r| {
+                r.one(value, TrapMode::from_str).map(Some)
+            }),
+            _ => self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some)),
+        }
+    }
+
+    /// Takes the table of the profile that is built; the others are only read.
+    fn profiles(&mut self, value: &Spanned<DeValue<'_>>, config: &mut Config) {
+        let Some(profiles) = value.get_ref().as_table() else {
+            return self.bad(value, "a table of profiles");
+        };
+        for (name, settings) in profiles {
+            let Some(profile) = Profile::ALL
+                .into_iter()
+                .find(|profile| profile.as_str() == name.get_ref())
+            else {
+                self.unknown_profile(name.span(), name.get_ref());
+                continue;
+            };
+            let Some(table) = settings.get_ref().as_table() else {
+                self.bad(settings, "a table of the profile's settings");
+                continue;
+            };
+            let mut other = Config::default();
+            let config = match profile == config.profile {
+                true => &mut *config,
+                false => &mut other,
+            };
+            for (key, value) in table {
+                match PROFILE_KEYS.contains(&key.get_ref().as_ref()) {
+                    true => self.of_profile(key.get_ref(), value, config),
+                    false => self.unknown(key.span(), key.get_ref(), &PROFILE_KEYS),
+                }
             }
         }
     }
@@ -93,14 +145,57 @@ impl<'a> Reader<'a> {
                 self.bad(settings, "a table of the kernel's settings");
                 continue;
             };
-            for (key, value) in settings {
-                if key.get_ref() == "checks" {
-                    if let Some(mode) = self.one(value, mode_of_kernel) {
-                        config.kernel.insert(kernel.get_ref().to_string(), mode);
-                    }
-                } else {
-                    self.unknown(key.span(), key.get_ref(), &["checks"]);
+            let config = config.kernel.entry(kernel.get_ref().to_string());
+            self.kernel(kernel.get_ref(), settings, config.or_default());
+        }
+    }
+
+    fn kernel(&mut self, name: &str, settings: &DeTable<'_>, config: &mut KernelConfig) {
+        for (key, value) in settings {
+            match key.get_ref().as_ref() {
+                "checks" => self.set(&mut config.checks, |r| {
+                    r.one(value, mode_of_kernel).map(Some)
+                }),
+                "debug-checks" => {
+                    self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some));
                 }
+                "traps" => {
+                    self.set(&mut config.traps, |r| {
+                        r.one(value, TrapMode::from_str).map(Some)
+                    });
+                }
+                "signature" => self.signature(name, value, config),
+                "allow" => self.allow(value, config),
+                _ => self.unknown(key.span(), key.get_ref(), &KERNEL_KEYS),
+            }
+        }
+    }
+
+    fn signature(&mut self, name: &str, value: &Spanned<DeValue<'_>>, config: &mut KernelConfig) {
+        let Some(signature) = self.one(value, Signature::from_str) else {
+            return;
+        };
+        if signature.declared().name == name {
+            config.signature = Some(signature);
+        } else {
+            self.bad(value, &format!("a declaration of `{name}`"));
+        }
+    }
+
+    fn allow(&mut self, value: &Spanned<DeValue<'_>>, config: &mut KernelConfig) {
+        let Some(allowed) = value.get_ref().as_table() else {
+            return self.bad(value, "a table of codes with reasons");
+        };
+        for (key, value) in allowed {
+            let code = key.get_ref().parse().ok();
+            let Some(code) = code.filter(|code| ALLOWABLE.contains(code)) else {
+                let codes = ALLOWABLE.map(|code| code.to_string());
+                let codes: Vec<_> = codes.iter().map(String::as_str).collect();
+                self.unknown(key.span(), key.get_ref(), &codes);
+                continue;
+            };
+            if let Some(reason) = self.one(value, reason) {
+                config.allow.insert(code, reason);
             }
         }
     }
@@ -164,6 +259,15 @@ impl<'a> Reader<'a> {
         self.findings.push(diagnostic);
     }
 
+    fn unknown_profile(&mut self, span: Range<usize>, name: &str) {
+        let message = format!("unknown profile `{name}`");
+        let diagnostic = Diagnostic::error(Code::UNKNOWN_KEY, message)
+            .at(self.place(span), "not `dev` or `release`")
+            .note("cargo tells a build script only which of the two a profile stems from")
+            .help("set it for the profile that this one inherits from in the end");
+        self.findings.push(diagnostic);
+    }
+
     fn folder(&self) -> PathBuf {
         self.path.parent().map(Path::to_owned).unwrap_or_default()
     }
@@ -208,6 +312,13 @@ fn version(text: &str) -> Result<String, &'static str> {
     }
 }
 
+fn reason(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("the reason why it does not happen"),
+        text => Ok(text.to_owned()),
+    }
+}
+
 fn path(text: &str) -> Result<PathBuf, &'static str> {
     Ok(PathBuf::from(text))
 }
@@ -249,7 +360,77 @@ mod tests {
         assert_eq!(config.flags, ["-O3"]);
         assert_eq!(config.checks, CheckMode::Trap);
         assert_eq!(config.toolkit, Some(PathBuf::from("/w/cuda")));
-        assert_eq!(config.kernel["gather"], CheckMode::Off);
+        assert_eq!(config.kernel["gather"].checks, Some(CheckMode::Off));
+    }
+
+    #[test]
+    fn a_profiles_table_goes_over_the_plain_keys_where_it_is_built() {
+        let text = "checks = 'functional'\ntraps = 'keep'\n[profile.dev]\nchecks = 'trap'\ntraps = 'check'\n\
+                    [profile.release]\ndebug-checks = true\n";
+        let table = DeTable::parse(text).unwrap().into_inner();
+        let read = |profile| {
+            let (mut findings, mut config) = (Vec::new(), Config::default());
+            config.profile = profile;
+            Reader::new(Path::new("Cargo.toml"), text, &mut findings).table(&table, &mut config);
+            assert_eq!(findings, []);
+            (config.checks, config.debug_checks, config.traps)
+        };
+        let dev = (CheckMode::Trap, None, Some(TrapMode::Check));
+        let release = (CheckMode::Functional, Some(true), Some(TrapMode::Keep));
+        assert_eq!((read(Profile::Dev), read(Profile::Release)), (dev, release));
+    }
+
+    #[test]
+    fn a_kernel_has_settings_of_its_own() {
+        let (config, findings) = read(
+            "[kernel.k]\ndebug-checks = false\ntraps = 'check'\nsignature = 'void k(float *y)'\n\
+             allow = { GPUK0006 = 'one warp' }\n",
+        );
+        assert_eq!(findings, [""; 0]);
+        let kernel = &config.kernel["k"];
+        assert_eq!(kernel.debug_checks, Some(false));
+        assert_eq!(kernel.traps, Some(TrapMode::Check));
+        assert_eq!(
+            kernel.signature.as_ref().map(|it| it.types().len()),
+            Some(1)
+        );
+        assert_eq!(kernel.allow[&Code::STOP_WHERE_OTHERS_WAIT], "one warp");
+    }
+
+    #[test]
+    fn bad_settings_of_kernels_and_profiles_are_found() {
+        let (_, findings) = read(
+            "[kernel.k]\nsignature = 'void f(float *y)'\nallow = { GPUK0005 = 'x', GPUK0006 = '' }\ntrap = 'keep'\n\
+             [kernel.g]\nsignature = 'float *y'\n[profile.bench]\n[profile.dev]\nflags = []\n",
+        );
+        insta::assert_debug_snapshot!(findings, @r#"
+        [
+            "GPUK0031 /w/Cargo.toml:6:13 `'float *y'` is not a C declaration such as `void scale(float *y, float by, int n)` | ",
+            "GPUK0030 /w/Cargo.toml:3:11 unknown key `GPUK0005` | did you mean `GPUK0006`?",
+            "GPUK0031 /w/Cargo.toml:3:38 `''` is not the reason why it does not happen | ",
+            "GPUK0031 /w/Cargo.toml:2:13 `'void f(float *y)'` is not a declaration of `k` | ",
+            "GPUK0030 /w/Cargo.toml:4:1 unknown key `trap` | did you mean `traps`?",
+            "GPUK0030 /w/Cargo.toml:7:10 unknown profile `bench` | set it for the profile that this one inherits from in the end",
+            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `traps`",
+        ]
+        "#);
+    }
+
+    #[test]
+    fn the_environment_goes_over_kernels_too() {
+        let (mut config, mut findings) =
+            read("debug-checks = true\n[kernel.k]\ndebug-checks = true\n");
+        let env = crate::env::Env::from_pairs([("GPUK_DEBUG_CHECKS", "0")]);
+        let mut said = Vec::new();
+        config.take_environment(&env, &mut said);
+        assert_eq!(
+            (config.debug_checks, config.kernel["k"].debug_checks),
+            (Some(false), None)
+        );
+        let env = crate::env::Env::from_pairs([("GPUK_DEBUG_CHECKS", "yes")]);
+        config.take_environment(&env, &mut said);
+        findings.extend(said.into_iter().map(|finding| finding.message));
+        assert_eq!(findings, ["`GPUK_DEBUG_CHECKS` is `yes`, not `0` or `1`"]);
     }
 
     #[test]

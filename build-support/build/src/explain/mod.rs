@@ -19,9 +19,9 @@ macro_rules! texts {
 
 /// The pages as they are written, by code.
 const TEXTS: &[(&str, &str)] = texts! {
-    "GPUK0001" "GPUK0002" "GPUK0003" "GPUK0004" "GPUK0005"
+    "GPUK0001" "GPUK0002" "GPUK0003" "GPUK0004" "GPUK0005" "GPUK0006" "GPUK0007" "GPUK0008"
     "GPUK0010" "GPUK0011" "GPUK0012" "GPUK0013" "GPUK0014" "GPUK0015" "GPUK0016"
-    "GPUK0030" "GPUK0031" "GPUK0032" "GPUK0033" "GPUK0035" "GPUK0036" "GPUK0037"
+    "GPUK0030" "GPUK0031" "GPUK0032" "GPUK0033" "GPUK0035" "GPUK0036" "GPUK0037" "GPUK0038"
 };
 
 /// The page of a code as Markdown; every code has one.

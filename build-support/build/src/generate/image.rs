@@ -62,6 +62,7 @@ fn site(site: &SiteRecord) -> Expr {
         SiteKind::DebugCheck => "DebugCheck",
         SiteKind::DebugExpect => "DebugExpect",
         SiteKind::Assert => "Assert",
+        SiteKind::Trap => "Trap",
     };
     let format = match &site.format {
         Some(format) => call("Some(", vec![quoted(format)]),

@@ -1,5 +1,6 @@
 //! Which declaration an entry comes from, and with which parameter types.
 
+use crate::config::Signature;
 use crate::ctype::{Arg, CType, Name};
 use crate::diagnostic::Place;
 use crate::probe::{Answers, InstanceAnswer};
@@ -21,7 +22,19 @@ pub(super) struct Origin<'d> {
     declared: &'d DeclaredKernel,
 }
 
-impl Origin<'_> {
+impl<'d> Origin<'d> {
+    /// A declaration of the configuration.
+    pub(super) fn of_signature(signature: &'d Signature, place: &Place) -> Self {
+        let declared = signature.declared();
+        Self {
+            name: Name::simple(&declared.name),
+            place: place.clone(),
+            types: signature.types().to_vec(),
+            implicit: false,
+            declared,
+        }
+    }
+
     /// A name for each parameter: as declared, else `param_2`; those of a pack are numbered.
     pub(super) fn param_names(&self) -> Vec<String> {
         let declared = &self.declared.params;

@@ -1,12 +1,15 @@
 //! Modules of `gpuk_ptx`: compiled from a source, or PTX as somebody wrote it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gpuk_ptx::{Function, Module, Type as PtxType};
 
 use super::entry::{Entry, Slot};
+use super::origin::Origin;
 use super::types::Types;
 use super::{fit, join, names, symbol};
+use crate::config::{KernelConfig, Signature};
 use crate::ctype::Name;
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::kernel::{Bounds, Kernel, Param, ParamType, Scalar, Signatures, Type};
@@ -21,14 +24,51 @@ pub(crate) fn of_cuda(
     probe: &Probe,
     module: Module,
     source: &Path,
+    settings: &BTreeMap<String, KernelConfig>,
 ) -> (Module, Signatures, Vec<Diagnostic>) {
     let variables = module.variables_with_prefix(probe::PREFIX);
     let bytes =
         variables.filter_map(|variable| Some((variable.name.to_string(), variable.bytes()?)));
     let answers = probe.answers(declarations, &bytes.collect());
     let entries: Vec<_> = module.entries().map(entry).collect();
-    let (signatures, findings) = join(declarations, &answers, &entries, source);
+    let (signatures, mut findings) = join(declarations, &answers, &entries, source);
+    for kernel in &signatures.kernels {
+        let signature = (settings.get(&kernel.name)).and_then(|it| it.signature.as_ref());
+        let entry = entries.iter().find(|entry| entry.name == kernel.entry);
+        if let Some((signature, entry)) = signature.zip(entry) {
+            findings.extend(contradiction(kernel, signature, entry, &answers));
+        }
+    }
     (without_probe(module), signatures, findings)
+}
+
+/// The declaration of a kernel whose types the compiler knows: it has to be the same.
+fn contradiction(
+    kernel: &Kernel,
+    signature: &Signature,
+    entry: &Entry,
+    answers: &Answers,
+) -> Option<Diagnostic> {
+    let origin = Origin::of_signature(signature, &kernel.place);
+    let declared = super::kernel(&origin, entry, &mut Types::new(answers));
+    let types = |params: &[Param]| params.iter().map(|it| it.ty.clone()).collect::<Vec<_>>();
+    if declared.is_ok_and(|declared| types(&declared.params) == types(&kernel.params)) {
+        return None;
+    }
+    let name = &kernel.name;
+    let message = format!("kernel `{name}` is not what its `signature` declares");
+    let compiled: Vec<_> = kernel
+        .params
+        .iter()
+        .map(|it| it.declared.as_str())
+        .collect();
+    let finding = Diagnostic::error(Code::LAYOUT_DISAGREES, message)
+        .at(kernel.place.clone(), "")
+        .note(format!("the compiler has ({})", compiled.join(", ")))
+        .help(format!(
+            "take `kernel.{name}.signature` out: it is for PTX sources"
+        ));
+    Some(finding)
 }
 
 fn without_probe(module: Module) -> Module {
@@ -60,18 +100,42 @@ fn entry(function: &Function) -> Entry {
     }
 }
 
-/// Reads signatures off a module that has no source: types by mangled names, else as far as PTX tells.
+/// Reads signatures off a module that has no source: types by the configuration's declaration, else by mangled names,
+/// else as far as PTX tells.
 ///
-/// A `.u64` without `.ptr` stays a number, and an aggregate has no counterpart.
-pub(crate) fn of_ptx(module: Module, source: &Path) -> (Module, Signatures, Vec<Diagnostic>) {
+/// A `.u64` without `.ptr` then stays a number, and an aggregate has no counterpart.
+pub(crate) fn of_ptx(
+    module: Module,
+    source: &Path,
+    settings: &BTreeMap<String, KernelConfig>,
+) -> (Module, Signatures, Vec<Diagnostic>) {
     let answers = Answers::default();
     let mut types = Types::new(&answers);
     let (mut kernels, mut findings) = (Vec::new(), Vec::new());
     for function in module.entries() {
         let place = Place::line(source, line_of(&module, function));
-        match bare_kernel(function, &place, &mut types) {
-            Ok(kernel) => kernels.push(kernel),
-            Err(finding) => findings.push(finding),
+        let Bare { entry, name } = Bare::new(function);
+        let plain = names::plain(&name.name);
+        let setting = settings.get(&plain);
+        let params = match setting.and_then(|setting| setting.signature.as_ref()) {
+            Some(signature) => declared(signature, &entry, &place, &mut types),
+            None => bare(function, &name, &entry, &place, &mut types).map_err(|found| vec![found]),
+        };
+        match params {
+            Ok(params) => kernels.push(names::Named {
+                kernel: Kernel {
+                    name: plain,
+                    path: name.name.path(),
+                    entry: entry.name,
+                    docs: Vec::new(),
+                    place,
+                    params,
+                    bounds: entry.bounds,
+                },
+                name: name.name,
+                implicit: false,
+            }),
+            Err(found) => findings.extend(found),
         }
     }
     let (kernels, clashes) = names::name(kernels);
@@ -88,18 +152,54 @@ fn line_of(module: &Module, function: &Function) -> u32 {
     before.bytes().filter(|&byte| byte == b'\n').count() as u32 + 1
 }
 
-fn bare_kernel(
-    function: &Function,
+/// An entry, and what its symbol says.
+struct Bare {
+    entry: Entry,
+    name: symbol::Function,
+}
+
+impl Bare {
+    fn new(function: &Function) -> Self {
+        let entry = entry(function);
+        let demangled = symbol::function(&entry.name);
+        let name = demangled.filter(|it| it.params.len() == entry.params.len());
+        let name = name.unwrap_or_else(|| symbol::Function {
+            name: Name::simple(&entry.name),
+            params: Vec::new(),
+        });
+        Self { entry, name }
+    }
+}
+
+/// The parameters as the configuration declares them, which the PTX has to confirm.
+fn declared(
+    signature: &Signature,
+    entry: &Entry,
     place: &Place,
     types: &mut Types<'_>,
-) -> Result<names::Named, Diagnostic> {
-    let entry = entry(function);
-    let demangled =
-        symbol::function(&entry.name).filter(|it| it.params.len() == entry.params.len());
+) -> Result<Vec<Param>, Vec<Diagnostic>> {
+    let origin = Origin::of_signature(signature, place);
+    let kernel = super::kernel(&origin, entry, types);
+    kernel.map(|kernel| kernel.params).map_err(|refusals| {
+        let findings = refusals.into_iter().map(|refusal| refusal.finding(&origin));
+        findings
+            .map(|finding| finding.note("declared by its `signature`"))
+            .collect()
+    })
+}
+
+/// The parameters by their mangled types and what PTX says.
+fn bare(
+    function: &Function,
+    name: &symbol::Function,
+    entry: &Entry,
+    place: &Place,
+    types: &mut Types<'_>,
+) -> Result<Vec<Param>, Diagnostic> {
     let mut params = Vec::new();
     for (at, (param, slot)) in function.params.iter().zip(&entry.params).enumerate() {
-        let ty = demangled.as_ref().and_then(|it| it.params.get(at));
-        let by_name = ty.and_then(|ty| Some((ty.to_string(), fit::param(types, ty, *slot).ok()?)));
+        let by_name = (name.params.get(at))
+            .and_then(|ty| Some((ty.to_string(), fit::param(types, ty, *slot).ok()?)));
         let Some((declared, ty)) = by_name.or_else(|| by_ptx(param)) else {
             let message = format!(
                 "parameter {at} of kernel `{}` is an aggregate of {} bytes",
@@ -112,20 +212,7 @@ fn bare_kernel(
         let name = format!("param_{at}");
         params.push(Param { name, declared, ty });
     }
-    let name = demangled.map_or_else(|| Name::simple(&entry.name), |it| it.name);
-    Ok(names::Named {
-        kernel: Kernel {
-            name: names::plain(&name),
-            path: name.path(),
-            entry: entry.name,
-            docs: Vec::new(),
-            place: place.clone(),
-            params,
-            bounds: entry.bounds,
-        },
-        name,
-        implicit: false,
-    })
+    Ok(params)
 }
 
 fn by_ptx(param: &gpuk_ptx::Param) -> Option<(String, ParamType)> {

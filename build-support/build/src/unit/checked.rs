@@ -3,7 +3,7 @@
 use gpuk_ptx::functionalize::{self, Functionalized};
 
 use super::sign::Signed;
-use super::{Job, Shop, UnitError, refuse_errors};
+use super::{Job, Shop, UnitError, refuse_errors, settle};
 use crate::check;
 use crate::config::CheckMode;
 use crate::diagnostic::Diagnostic;
@@ -21,13 +21,14 @@ pub(super) struct Checked {
     pub(super) findings: Vec<Diagnostic>,
 }
 
-/// Functionalizes by the package's mode, then applies the rules.
+/// Functionalizes by what is set, then applies the rules.
 pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Checked, UnitError> {
     let Signed {
         module,
         signatures,
         mut findings,
     } = signed;
+    let module = settle::settle(job, shop, module, &signatures)?;
     let version = module.version();
     // A trap is the driver's own assert: the calls stay what they are.
     let (text, sites, entries) = if shop.package.config.checks == CheckMode::Trap {

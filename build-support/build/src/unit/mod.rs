@@ -11,6 +11,7 @@ mod checked;
 mod compile;
 mod mark;
 mod preprocess;
+mod settle;
 mod shadow;
 mod sign;
 
@@ -82,7 +83,9 @@ pub(crate) enum UnitError {
 impl<'a> Job<'a> {
     pub(crate) fn new(shop: &Shop<'_>, source: &'a KernelSource, arch: Arch) -> Self {
         let path = source.path.to_string_lossy();
-        let modes = serde_json::to_vec(&(&shop.package.config.checks, &shop.package.config.kernel));
+        let config = &shop.package.config;
+        let debug = shop.package.debug_checks();
+        let modes = serde_json::to_vec(&(&config.checks, &config.traps, debug, &config.kernel));
         let recipe = shop.tools.identity(arch);
         let input = Digest::of_parts([
             RECIPE.as_bytes(),
@@ -193,7 +196,7 @@ impl<'a> Job<'a> {
             return Ok(Made { unit, files });
         }
         let made = compile::compile(self, shop, preprocessed)
-            .and_then(|compiled| sign::sign(self, compiled))
+            .and_then(|compiled| sign::sign(self, shop, compiled))
             .and_then(|signed| checked::check(self, shop, signed))
             .and_then(|checked| assemble::assemble(self, shop, checked, key));
         let unit = made.map_err(|error| error.having_read(&files))?;

@@ -3,7 +3,7 @@
 use gpuk_ptx::Module;
 
 use super::compile::{Asked, Compiled};
-use super::{Job, UnitError, refuse_errors};
+use super::{Job, Shop, UnitError, refuse_errors};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::Signatures;
 use crate::signature;
@@ -16,18 +16,23 @@ pub(super) struct Signed {
 }
 
 /// Joins source, answers and PTX.
-pub(super) fn sign(job: &Job<'_>, compiled: Compiled) -> Result<Signed, UnitError> {
+pub(super) fn sign(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+    compiled: Compiled,
+) -> Result<Signed, UnitError> {
     let Compiled {
         module,
         asked,
         mut findings,
     } = compiled;
+    let settings = &shop.package.config.kernel;
     let (module, signatures, found) = match asked {
         Some(Asked {
             declarations,
             probe,
-        }) => signature::of_cuda(&declarations, &probe, module, &job.source.path),
-        None => signature::of_ptx(module, &job.source.path),
+        }) => signature::of_cuda(&declarations, &probe, module, &job.source.path, settings),
+        None => signature::of_ptx(module, &job.source.path, settings),
     };
     findings.extend(found);
     Ok(Signed {

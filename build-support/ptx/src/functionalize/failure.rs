@@ -53,12 +53,19 @@ pub(super) struct Failure<'m> {
 
 impl<'m> Failing<'m> {
     pub(super) fn new(module: &'m Module, options: Options) -> Self {
-        let mut names = HashSet::from([FAIL]);
         if options.asserts {
-            names.insert(ASSERT_FAIL);
-            let wrappers = module.functions().filter(|function| is_wrapper(function));
-            names.extend(wrappers.map(|function| &*function.name));
+            return Self::all(module);
         }
+        Self {
+            names: HashSet::from([FAIL]),
+        }
+    }
+
+    /// Those of asserts too.
+    pub(super) fn all(module: &'m Module) -> Self {
+        let mut names = HashSet::from([FAIL, ASSERT_FAIL]);
+        let wrappers = module.functions().filter(|function| is_wrapper(function));
+        names.extend(wrappers.map(|function| &*function.name));
         Self { names }
     }
 
@@ -231,6 +238,14 @@ fn capturable(flow: &Flow<'_>, value: &Operand) -> Result<(), String> {
     }
 }
 
+/// The traps that belong to the failure calls of a function.
+pub(super) fn traps(flow: &Flow<'_>, failing: &Failing<'_>) -> HashSet<NodeId> {
+    let calls = (0..flow.nodes.len())
+        .filter(|node| callee(flow, *node).is_some_and(|callee| failing.contains(callee)));
+    let traps = calls.filter_map(|node| trap_after(flow, node, flow.instruction(node)?));
+    traps.collect()
+}
+
 /// The `trap` that a compiler puts behind an assert that it knows not to return.
 fn trap_after(flow: &Flow<'_>, node: NodeId, call: &Instruction) -> Option<NodeId> {
     let is_loc = |id: &NodeId| matches!(flow.kind(*id), Some(StatementKind::Loc(_)));
@@ -246,7 +261,7 @@ fn trap_after(flow: &Flow<'_>, node: NodeId, call: &Instruction) -> Option<NodeI
 }
 
 /// The source line of a statement, as the `.loc` before it says; where code was inlined, that of the caller.
-fn place(module: &Module, flow: &Flow<'_>, node: NodeId) -> Option<Place> {
+pub(super) fn place(module: &Module, flow: &Flow<'_>, node: NodeId) -> Option<Place> {
     let loc = flow.loc(node)?;
     let (file, line) = match &loc.inlined {
         Some(caller) => (caller.file, caller.line),

@@ -13,7 +13,10 @@
 //! - `skip`: what a kernel does first
 //! - `code`: the code that takes a call's place
 //! - `cleanup`, `strings`: what goes with the calls
-//! - `rewrite`: the edits
+//! - `rewrite`: the edits, `lines`: what goes with a statement
+//! - `omit`: takes checks out instead
+//! - `steps`, `called`, `wait`, `leave`: which checks stop a thread that others wait for
+//! - `trap`: checks in the place of traps
 //!
 //! What the record means is `gpuk-device`'s; who allocates and reads it is not here.
 //!
@@ -21,6 +24,7 @@
 //! last one of the kernel. Calls from other modules (`-rdc`) do not pass it: link before, or not at all.
 
 mod arguments;
+mod called;
 mod cleanup;
 mod code;
 mod constant;
@@ -29,16 +33,26 @@ mod format;
 mod gate;
 mod group;
 mod guard;
+mod leave;
+mod lines;
+mod omit;
 mod range;
 mod reach;
 mod refusal;
 mod rewrite;
 mod site;
 mod skip;
+mod steps;
 mod strings;
+mod trap;
+mod wait;
 
+pub use leave::{Leaving, leaving};
+pub use omit::omit;
 pub use refusal::{Place, Refusal};
 pub use site::{Site, SiteKind};
+pub use trap::{Trap, check_traps, traps};
+pub use wait::Wait;
 
 use std::collections::HashSet;
 

@@ -7,6 +7,7 @@ use super::cleanup::Cleanup;
 use super::code::{self, End, Prefix, Report};
 use super::failure::{Checked, Failing, Failure};
 use super::gate;
+use super::lines;
 use super::reach::Reach;
 use super::site::Sites;
 use super::skip;
@@ -100,7 +101,7 @@ impl Rewriter<'_> {
             let site = sites.id(&failure.label, &function.name);
             let text = self.report(checked, failure, gate, site, seen, number);
             if let Some(span) = flow.span(*node) {
-                let span = self.with_comment(span);
+                let span = lines::with_comment(self.module, span);
                 self.edits.replace(span, text);
                 self.gone.push(span);
             }
@@ -223,27 +224,8 @@ impl Rewriter<'_> {
 
     /// Removes a span, with its line if nothing else stands on it.
     fn remove_line(&mut self, span: Span) {
-        let before = self.module.at(Span::new(0, span.start));
-        let start = before.trim_end_matches([' ', '\t']).len();
-        let line = self.module.with_line_end(span);
-        let alone = line.end > span.end && (start == 0 || before[..start].ends_with('\n'));
-        let span = if alone {
-            Span::new(start, line.end)
-        } else {
-            span
-        };
+        let span = lines::whole(self.module, span);
         self.edits.delete(span);
         self.gone.push(span);
-    }
-
-    /// The span with the compiler's comment behind its closing brace.
-    fn with_comment(&self, span: Span) -> Span {
-        let rest = self.module.text().get(span.end..).unwrap_or_default();
-        let line = rest.lines().next().unwrap_or_default();
-        if line.trim_start().starts_with("// callseq") {
-            Span::new(span.start, span.end + line.len())
-        } else {
-            span
-        }
     }
 }

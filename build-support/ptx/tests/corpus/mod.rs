@@ -4,7 +4,9 @@ pub(crate) const CHECKS: &str = include_str!("checks.ptx");
 pub(crate) const FEATURES: &str = include_str!("features.ptx");
 pub(crate) const TRITON: &str = include_str!("triton.ptx");
 
-pub(crate) const ALL: [(&str, &str); 7] = [
+pub(crate) const WAITS: &str = include_str!("waits.ptx");
+
+pub(crate) const ALL: [(&str, &str); 8] = [
     ("checks", CHECKS),
     ("checks_debug", include_str!("checks_debug.ptx")),
     ("checks_sm100", include_str!("checks_sm100.ptx")),
@@ -12,4 +14,5 @@ pub(crate) const ALL: [(&str, &str); 7] = [
     ("relocatable", include_str!("relocatable.ptx")),
     ("nvrtc12", include_str!("nvrtc12.ptx")),
     ("triton", TRITON),
+    ("waits", WAITS),
 ];

@@ -6,6 +6,7 @@ use crate::check::Subject;
 use crate::config::CheckMode;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::kernel::Kernel;
+use crate::site::SiteKind;
 
 pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = of_sites(subject);
@@ -18,36 +19,46 @@ fn of_settings(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if subject.package.config.checks != CheckMode::Trap {
         return Vec::new();
     }
-    let kernels = subject.signatures.kernels.iter();
-    let functional = kernels.filter(|kernel| {
-        let own = subject.package.config.kernel.get(&kernel.name);
-        own == Some(&CheckMode::Functional)
-    });
-    let finding = |kernel: &Kernel| {
+    let own = |kernel: &Kernel| subject.package.config.kernel.get(&kernel.name).cloned();
+    let finding = |kernel: &Kernel, what: &str| {
         let name = &kernel.name;
-        let message =
-            format!("kernel `{name}` is to be `functional` in a package whose checks trap");
+        let message = format!("kernel `{name}` is to {what} in a package whose checks trap");
         Diagnostic::error(Code::CHECK_NOT_HONOURED, message)
             .at(kernel.place.clone(), "")
+            .note("what traps is compiled in for all kernels of a package")
             .help("set `checks = \"functional\"` for the package")
     };
-    functional.map(finding).collect()
+    let debug = subject.package.debug_checks();
+    let mut findings = Vec::new();
+    for kernel in &subject.signatures.kernels {
+        let own = own(kernel).unwrap_or_default();
+        if own.checks == Some(CheckMode::Functional) {
+            findings.push(finding(kernel, "be `functional`"));
+        }
+        match own.debug_checks {
+            Some(true) if !debug => findings.push(finding(kernel, "have debug checks")),
+            Some(false) if debug => findings.push(finding(kernel, "have no debug checks")),
+            _ => {}
+        }
+    }
+    findings
 }
 
 fn of_sites(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let refused = |entry: &str| {
-        let kernels = &subject.signatures.kernels;
-        let kernel = kernels.iter().find(|kernel| kernel.entry == entry);
-        let name = kernel.map_or(entry, |kernel| kernel.name.as_str());
+        let name = subject.name(entry);
         (subject.package.check_mode(name) == CheckMode::Off).then(|| name.to_owned())
     };
     let lasting = subject.sites.iter().filter(|site| !site.kind.is_debug());
     let mut findings = Vec::new();
     for site in lasting {
         for kernel in site.entries.iter().filter_map(|entry| refused(entry)) {
-            let debug = match site.kind.stops() {
-                true => "GPUK_DEBUG_CHECK",
-                false => "GPUK_DEBUG_EXPECT",
+            let instead = match (site.kind, site.kind.stops()) {
+                (SiteKind::Trap, _) => {
+                    "or set `traps = \"keep\"`: it then ends the context".to_owned()
+                }
+                (_, true) => debug("GPUK_DEBUG_CHECK"),
+                (_, false) => debug("GPUK_DEBUG_EXPECT"),
             };
             let message = format!(
                 "kernel `{kernel}` has a non-debug check, which its mode `off` cannot honour"
@@ -58,11 +69,13 @@ fn of_sites(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .help(format!(
                         "set `checks = \"functional\"` for `{kernel}`: a failure is then a value"
                     ))
-                    .help(format!(
-                        "or write `{debug}`, which only debug builds compile"
-                    )),
+                    .help(instead),
             );
         }
     }
     findings
+}
+
+fn debug(instead: &str) -> String {
+    format!("or write `{instead}`, which only debug builds compile")
 }

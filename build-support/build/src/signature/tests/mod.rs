@@ -3,14 +3,25 @@
 
 mod nvcc;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use gpuk_ptx::Module;
 
 use super::*;
+use crate::config::KernelConfig;
 use crate::kernel::{ParamType, Type};
 use crate::probe::Probe;
+
+fn of_cuda(
+    declarations: &Declarations,
+    probe: &Probe,
+    module: Module,
+    source: &Path,
+) -> (Module, Signatures, Vec<Diagnostic>) {
+    super::of_cuda(declarations, probe, module, source, &BTreeMap::new())
+}
 
 struct Recorded {
     name: &'static str,
@@ -263,7 +274,11 @@ fn ptx_alone() {
 	ret;
 }
 ";
-    let (_, signatures, findings) = of_ptx(Module::parse(ptx).unwrap(), Path::new("k.ptx"));
+    let (_, signatures, findings) = of_ptx(
+        Module::parse(ptx).unwrap(),
+        Path::new("k.ptx"),
+        &BTreeMap::new(),
+    );
     insta::assert_snapshot!(render(&signatures, &findings), @r"
     add_kernel = add_kernel at k.ptx:5 (add_kernel)
       Bounds { max_threads: None, exact_block: Some([128, 1, 1]), min_blocks: None, cluster: None }
@@ -278,6 +293,50 @@ fn ptx_alone() {
     warning[GPUK0010]: parameter 0 of kernel `aggregate` is an aggregate of 24 bytes
       at k.ptx:19 
       note: PTX does not say what is in it; the kernel gets no wrapper
+    ");
+}
+
+#[test]
+fn ptx_by_declaration() {
+    let ptx = r"
+.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry right(.param .u64 a, .param .u64 .ptr .global b, .param .b16 c, .param .align 16 .b8 d[16]) { ret; }
+.visible .entry wide(.param .u64 a, .param .u32 n) { ret; }
+.visible .entry more(.param .u64 a, .param .u64 scratch) { ret; }
+";
+    let kernel = |signature: &str| KernelConfig {
+        signature: Some(signature.parse().unwrap()),
+        ..KernelConfig::default()
+    };
+    let settings = BTreeMap::from([
+        (
+            "right",
+            "void right(const half *x, unsigned *, __nv_bfloat16 by, float4 v)",
+        ),
+        ("wide", "void wide(float *y, size_t n)"),
+        ("more", "void more(float *y)"),
+    ]);
+    let settings = settings.into_iter();
+    let settings = settings.map(|(name, text)| (name.to_owned(), kernel(text)));
+    let (_, signatures, findings) = of_ptx(
+        Module::parse(ptx).unwrap(),
+        Path::new("k.ptx"),
+        &settings.collect(),
+    );
+    insta::assert_snapshot!(render(&signatures, &findings), @r"
+    right = right at k.ptx:5 (right)
+      x: const __half * -> *const F16
+      param_1: unsigned int * -> *mut U32
+      by: __nv_bfloat16 -> Bf16
+      v: float4 -> vector float4
+    error[GPUK0014]: parameter `n` of kernel `wide` has 8 bytes aligned to 8 as `unsigned long long`, but 4 aligned to 4 in the PTX
+      at k.ptx:6 
+      note: declared by its `signature`
+    error[GPUK0014]: kernel `more` has 1 parameters in the source and 2 in the PTX
+      at k.ptx:7 
+      note: declared by its `signature`
     ");
 }
 

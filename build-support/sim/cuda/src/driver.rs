@@ -14,12 +14,12 @@ use crate::device::Profile;
 use crate::event::Event;
 use crate::graph::{Body, Exec, Graph, Node};
 use crate::handle::{Kind, Table};
+use crate::leak;
 use crate::log::{self, Level};
 use crate::memory::{Allocations, How, pool::Pool};
 use crate::module::{Function, Kernel, Library, Module};
 use crate::queue::{Hand, Queue, Ticket};
 use crate::refusal::Answer;
-use crate::report;
 use crate::stream::{Defaults, LEGACY, PER_THREAD, Stream};
 use crate::work::Op;
 
@@ -97,6 +97,7 @@ pub(crate) fn init() -> Answer {
     let options =
         Options::from_env().map_err(|error| Code::INVALID_VALUE.because(error.to_string()))?;
     let version = driver_version()?;
+    leak::init()?;
     let mut is_first = false;
     DRIVER.get_or_init(|| {
         is_first = true;
@@ -293,7 +294,7 @@ impl Driver {
             .take(|allocation| allocation.context == context.handle);
         // After a fault the program could not have freed anything.
         if !self.is_lost() {
-            report::leak(&Allocations::leaks(&left), false);
+            leak::tell(&Allocations::leaks(&left), false);
         }
         for allocation in left {
             if !matches!(allocation.how, How::Graph(_)) {

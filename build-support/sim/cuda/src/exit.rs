@@ -10,9 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::driver;
+use crate::leak;
 use crate::log::{self, Level};
 use crate::memory::Allocations;
-use crate::report;
 
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
@@ -38,7 +38,7 @@ extern "C" fn end() {
             log::line(Level::Error, "the process ends before its kernels do");
         }
         if !driver.is_lost() {
-            report::leak(&Allocations::leaks(&driver.allocations.all()), true);
+            leak::tell(&Allocations::leaks(&driver.allocations.all()), true);
         }
     }));
 }

@@ -10,12 +10,13 @@
 //! - `context`, `stream`, `event`, `capture`, `graph`: what work waits for
 //! - `queue`, `order`, `work`: doing it, in the order in which it was given
 //! - `memory`, `module`, `launch`, `device`: what is checked before that
-//! - `report`, `log`, `origin`, `exit`: what people are told
+//! - `report`, `leak`, `log`, `origin`, `exit`: what people are told
 //!
 //! # Environment
 //!
 //! - `GPUK_SIM_REPORT`: a file that findings are appended to, one JSON object a line (`report`); else they are
 //!   drawn on standard error
+//! - `GPUK_SIM_LEAKS`: what becomes of memory that is not freed (`leak`)
 //! - `GPUK_SIM_LOG`: what is said of calls that fail (`log`)
 //! - `GPUK_SIM_DRIVER_VERSION`: the version of CUDA that the driver says it is of, `13.0` if it is not set; the PTX
 //!   that programs choose and that is taken depends on it
@@ -49,6 +50,7 @@ mod exit;
 mod graph;
 mod handle;
 mod launch;
+mod leak;
 mod log;
 mod memory;
 mod module;

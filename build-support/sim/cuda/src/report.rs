@@ -1,24 +1,27 @@
 //! Findings, one JSON object a line in the file that `GPUK_SIM_REPORT` names, or drawn on standard error.
 //!
 //! Each has `level` (`error`; `warning` for what need not be wrong, such as memory that is left when the process
-//! ends), `kind`, `text`, the finding as a person reads it, and, where there are such, `code`, the driver's error
+//! ends, or several threads that write the same; `allowed` for what the user allows, which is not drawn), `kind`, `text`, the finding as a person reads it, and, where there are such, `code`, the driver's error
 //! number that the program gets, `kernel`, `launched_at`, the program's line, `place` in the source of the kernel,
 //! `thread`, and `finding` with everything that the simulator knows.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::sync::OnceLock;
 
-use gpuk_sim::{AccessError, AllocationInfo, Fault, Finding, Place, Thread};
+use gpuk_sim::{AccessError, Fault, Finding, Kind, Place, Thread};
 use serde::Serialize;
 
+use crate::leak::Leak;
 use crate::origin::{Line, Origin};
+
+/// The level of what the user allows.
+const ALLOWED: &str = "allowed";
 
 #[derive(Debug, Serialize)]
 struct Entry<'a> {
     level: &'static str,
-    kind: Cow<'static, str>,
+    kind: &'static str,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<u32>,
@@ -35,10 +38,10 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn new(level: &'static str, kind: impl Into<Cow<'static, str>>, text: String) -> Self {
+    fn new(level: &'static str, kind: &'static str, text: String) -> Self {
         Self {
             level,
-            kind: kind.into(),
+            kind,
             text,
             code: None,
             kernel: None,
@@ -51,12 +54,16 @@ impl<'a> Entry<'a> {
 
     /// What is known of a finding.
     fn of(finding: &'a Finding) -> Self {
+        let level = match finding.kind {
+            Kind::SameValueRace => "warning",
+            _ => "error",
+        };
         Self {
             kernel: Some(&finding.kernel),
             place: finding.place.as_ref(),
             thread: Some(&finding.thread),
             finding: Some(finding),
-            ..Self::new("error", kind_of(finding), finding.to_string())
+            ..Self::new(level, finding.kind.name(), finding.to_string())
         }
     }
 
@@ -75,6 +82,9 @@ impl<'a> Entry<'a> {
     }
 
     fn draw(&self) {
+        if self.level == ALLOWED {
+            return;
+        }
         let mut drawn = format!("gpuk-sim: {}: {}\n", self.level, self.text);
         if let Some(line) = &self.launched_at {
             drawn.push_str(&format!("  launched at {line}\n"));
@@ -92,17 +102,18 @@ fn file() -> Option<&'static File> {
     FILE.get_or_init(open).as_ref()
 }
 
-/// The kind's name as in `finding`.
-fn kind_of(finding: &Finding) -> Cow<'static, str> {
-    match serde_json::to_value(finding.kind) {
-        Ok(serde_json::Value::String(name)) => name.into(),
-        _ => finding.kind.as_str().into(),
-    }
-}
-
 /// What a launch went on after.
 pub(crate) fn finding(finding: &Finding, origin: &Origin) {
     Entry::of(finding).write(Some(origin));
+}
+
+/// What the user allows.
+pub(crate) fn allowed(finding: &Finding, origin: &Origin) {
+    let entry = Entry {
+        level: ALLOWED,
+        ..Entry::of(finding)
+    };
+    entry.write(Some(origin));
 }
 
 /// Findings that a launch did not keep.
@@ -169,11 +180,8 @@ pub(crate) fn panicked() {
 }
 
 /// Memory that is not freed when its context goes, or only when the process does.
-pub(crate) fn leak(left: &[AllocationInfo], at_exit: bool) {
-    if left.is_empty() {
-        return;
-    }
-    let bytes: u64 = left.iter().map(|info| info.bytes).sum();
+pub(crate) fn leak(left: &[Leak], level: &'static str, at_exit: bool) {
+    let bytes: u64 = left.iter().map(|leak| leak.info.bytes).sum();
     let when = if at_exit {
         "the process ends"
     } else {
@@ -184,15 +192,18 @@ pub(crate) fn leak(left: &[AllocationInfo], at_exit: bool) {
     let mut text =
         format!("leak: {count} allocation{plural}, {bytes} bytes, not freed when {when}");
     const SHOWN: usize = 8;
-    for info in left.iter().take(SHOWN) {
+    for leak in left.iter().take(SHOWN) {
+        let info = &leak.info;
         text.push_str(&format!(
             "\n  {} bytes at {:#x}, allocation {}",
             info.bytes, info.address, info.number
         ));
+        if let Some(line) = leak.line() {
+            text.push_str(&format!(", allocated at {line}"));
+        }
     }
     if count > SHOWN {
         text.push_str(&format!("\n  and {} more", count - SHOWN));
     }
-    let level = if at_exit { "warning" } else { "error" };
     Entry::new(level, "leak", text).write(None);
 }

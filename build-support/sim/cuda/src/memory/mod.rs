@@ -18,6 +18,8 @@ use gpuk_sim::{AllocationInfo, Memory};
 
 use crate::code::Code;
 use crate::graph::memory::GraphMemory;
+use crate::leak::{self, Leak};
+use crate::origin::Origin;
 use crate::refusal::Answer;
 use pool::Pool;
 
@@ -68,6 +70,8 @@ pub(crate) struct Allocation {
     pub(crate) context: usize,
     /// Rises with every allocation.
     pub(crate) number: u64,
+    /// The calls that led to it, if leaks are to name them.
+    origin: Option<Origin>,
 }
 
 impl Allocation {
@@ -111,6 +115,7 @@ impl Allocations {
     }
 
     pub(crate) fn insert(&self, base: u64, bytes: u64, how: How, context: usize) {
+        let origin = leak::origin();
         let mut known = self.known();
         known.count += 1;
         let allocation = Allocation {
@@ -119,6 +124,7 @@ impl Allocations {
             how,
             context,
             number: known.count,
+            origin,
         };
         known.by_base.insert(base, allocation);
     }
@@ -177,15 +183,18 @@ impl Allocations {
     }
 
     /// What a program should have freed, oldest first.
-    pub(crate) fn leaks(allocations: &[Allocation]) -> Vec<AllocationInfo> {
+    pub(crate) fn leaks(allocations: &[Allocation]) -> Vec<Leak> {
         let mut leaks: Vec<_> = allocations
             .iter()
             // The host's own memory is not lost.
             .filter(|allocation| !matches!(allocation.how, How::Registered(_)))
             .filter(|allocation| allocation.how.is_there())
-            .map(Allocation::info)
+            .map(|allocation| Leak {
+                info: allocation.info(),
+                origin: allocation.origin.clone(),
+            })
             .collect();
-        leaks.sort_by_key(|info| info.number);
+        leaks.sort_by_key(|leak| leak.info.number);
         leaks
     }
 

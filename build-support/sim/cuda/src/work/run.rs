@@ -70,6 +70,9 @@ impl Driver {
                 for finding in &report.findings {
                     report::finding(finding, &kernel.origin);
                 }
+                for finding in &report.allowed {
+                    report::allowed(finding, &kernel.origin);
+                }
                 report.more
             }
             Err(fault) => {

@@ -249,3 +249,83 @@ fn zeros_harm_nobody() {
     let run = Run::new("zeros", &[]);
     assert!(!run.log().contains("panic"), "{}", run.log());
 }
+
+/// Level and kind of each finding, and its kernel.
+fn found(env: &[(&str, &str)]) -> Vec<[String; 3]> {
+    let report = Run::new("races", env).report();
+    let of = |found: &Value, key: &str| found[key].as_str().unwrap_or_default().to_owned();
+    let all = report
+        .iter()
+        .map(|found| ["level", "kind", "kernel"].map(|key| of(found, key)));
+    all.collect()
+}
+
+#[test]
+fn races_are_told_and_the_program_goes_on() {
+    assert!(found(&[]).is_empty());
+    let all = found(&[("GPUK_SIM_RACES", "all")]);
+    assert!(
+        all.contains(&["error", "race", "unlocked"].map(str::to_owned)),
+        "{all:?}"
+    );
+    // Equal writes need not be wrong.
+    assert!(
+        all.contains(&["warning", "same-value-race", "same_flag"].map(str::to_owned)),
+        "{all:?}"
+    );
+    let all = found(&[("GPUK_SIM_RACES", "all"), ("GPUK_SIM_ALLOW", "un*:race")]);
+    assert!(
+        all.contains(&["allowed", "race", "unlocked"].map(str::to_owned)),
+        "{all:?}"
+    );
+    assert!(all.iter().all(|[level, ..]| level != "error"), "{all:?}");
+}
+
+#[test]
+fn what_is_allowed_is_not_drawn() {
+    let env = [
+        ("GPUK_SIM_RACES", "all"),
+        ("GPUK_SIM_ALLOW", "unlocked:race"),
+        ("GPUK_SIM_REPORT", ""),
+    ];
+    let drawn = Run::new("races", &env).output.stderr;
+    assert!(!drawn.contains("unlocked"), "{drawn}");
+    assert!(drawn.contains("race of equal writes"), "{drawn}");
+}
+
+#[test]
+fn a_read_of_unwritten_memory_ends_the_launch_unless_it_is_allowed() {
+    let error = ("GPUK_SIM_UNINITIALISED", "error");
+    for (env, level, ended) in [
+        (&[error][..], "error", "ended false"),
+        (&[("GPUK_SIM_UNINITIALISED", "zero")], "error", "ended true"),
+        (
+            &[error, ("GPUK_SIM_ALLOW", "copy_words:uninitialised")],
+            "allowed",
+            "ended true",
+        ),
+    ] {
+        let run = Run::new("unwritten", env);
+        let report = run.report();
+        assert_eq!(
+            (&report[0]["kind"], &report[0]["level"]),
+            (&"uninitialised".into(), &level.into())
+        );
+        let out = String::from_utf8_lossy(&run.output.stdout).into_owned();
+        assert!(out.contains(ended), "{env:?}: {out}");
+    }
+}
+
+#[test]
+fn leaks_say_where_they_come_from_if_asked() {
+    let leaks = |mode| Run::new("leak", &[("GPUK_SIM_LEAKS", mode)]).report();
+    assert!(leaks("off").is_empty());
+    for (mode, level) in [("report", "warning"), ("error", "error")] {
+        let report = leaks(mode);
+        assert_eq!(report[0]["level"], level);
+        let text = report[0]["text"].as_str().unwrap();
+        assert_eq!(text.matches("tests/told/programs.rs:").count(), 2, "{text}");
+    }
+    let run = Run::new("wrong_option", &[("GPUK_SIM_LEAKS", "some")]);
+    insta::assert_snapshot!(run.log(), @"gpuk-sim: error: `cuInit`: CUDA_ERROR_INVALID_VALUE (1): `GPUK_SIM_LEAKS` is `some`; it takes `off`, `report` or `error`");
+}

@@ -22,9 +22,13 @@ pub(crate) const ALL: &[(&str, fn())] = &[
     ("held_up", held_up),
     ("side_by_side", side_by_side),
     ("zeros", zeros),
+    ("races", races),
+    ("unwritten", unwritten),
 ];
 
 const KERNELS: &str = include_str!("kernels.ptx");
+/// With races, which nothing but a check finds.
+const RACES: &str = include_str!("../../../tests/ptx/races.ptx");
 
 fn function(context: &Arc<CudaContext>, name: &str) -> CudaFunction {
     let module = context.load_module(Ptx::from_src(KERNELS)).unwrap();
@@ -377,4 +381,48 @@ fn zeros() {
     call_all();
     context.bind_to_thread().unwrap();
     tidy();
+}
+
+/// Two kernels of four blocks whose threads write one number, one of them equal numbers.
+fn races() {
+    let context = CudaContext::new(0).unwrap();
+    let stream = context.default_stream();
+    let module = context.load_module(Ptx::from_src(RACES)).unwrap();
+    let blocks = LaunchConfig {
+        grid_dim: (4, 1, 1),
+        ..threads(32)
+    };
+    let mut number = stream.alloc_zeros::<i32>(1).unwrap();
+    let (unlocked, same) = ("unlocked", "same_flag");
+    let [unlocked, same] = [unlocked, same].map(|name| module.load_function(name).unwrap());
+    // SAFETY: the number is there; that several threads write it is the program's mistake.
+    unsafe {
+        (stream.launch_builder(&unlocked).arg(&mut number))
+            .launch(blocks)
+            .unwrap();
+        (stream.launch_builder(&same).arg(&mut number).arg(&1_i32))
+            .launch(blocks)
+            .unwrap();
+    }
+    stream.synchronize().unwrap();
+}
+
+/// Reads memory that nobody wrote; says how the launch ended.
+fn unwritten() {
+    let context = CudaContext::new(0).unwrap();
+    let stream = context.default_stream();
+    let module = context.load_module(Ptx::from_src(RACES)).unwrap();
+    let copy = module.load_function("copy_words").unwrap();
+    // SAFETY: it is read unwritten, which is the program's mistake.
+    let from = unsafe { stream.alloc::<u64>(2) }.unwrap();
+    let mut to = stream.alloc_zeros::<u64>(2).unwrap();
+    // SAFETY: both have room for two threads.
+    unsafe {
+        (stream.launch_builder(&copy).arg(&from).arg(&mut to))
+            .launch(threads(2))
+            .unwrap();
+    }
+    let ended = format!("ended {:?}\n", stream.synchronize().is_ok());
+    std::io::Write::write_all(&mut std::io::stdout(), ended.as_bytes()).unwrap();
+    std::mem::forget((from, to));
 }

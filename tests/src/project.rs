@@ -6,10 +6,11 @@ use std::process::Command;
 
 use crate::Output;
 
-/// A project that goes away with this value.
+/// A project, in a folder that goes away with this value unless the test keeps it.
 #[derive(Debug)]
 pub struct Project {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    _temporary: Option<tempfile::TempDir>,
     program: PathBuf,
     env: Vec<(String, Option<String>)>,
 }
@@ -22,12 +23,34 @@ impl Project {
     #[must_use]
     pub fn new(name: &str, program: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("gpuk-").tempdir();
-        let project = Self {
-            folder: folder.expect("a temporary folder can be made"),
+        let folder = folder.expect("a temporary folder can be made");
+        Self {
+            folder: folder.path().to_owned(),
+            _temporary: Some(folder),
             program: PathBuf::from(program),
             env: Vec::new(),
-        };
-        project
+        }
+        .begun(name)
+    }
+
+    /// As [`new`](Self::new), in a folder that stays: what takes minutes to build is there the next time.
+    ///
+    /// # Panics
+    /// The folder cannot be made.
+    #[must_use]
+    pub fn kept(name: &str, program: &str, folder: &Path) -> Self {
+        std::fs::create_dir_all(folder).expect("folders can be made");
+        Self {
+            folder: folder.to_owned(),
+            _temporary: None,
+            program: PathBuf::from(program),
+            env: Vec::new(),
+        }
+        .begun(name)
+    }
+
+    fn begun(self, name: &str) -> Self {
+        self
             .file("Cargo.toml", &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"))
             .file("src/lib.rs", "")
     }
@@ -80,10 +103,7 @@ impl Project {
     /// The folder is gone.
     #[must_use]
     pub fn root(&self) -> PathBuf {
-        self.folder
-            .path()
-            .canonicalize()
-            .expect("the folder is there")
+        self.folder.canonicalize().expect("the folder is there")
     }
 
     /// Runs `cargo gpuk` in the project.

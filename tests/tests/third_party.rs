@@ -9,7 +9,8 @@ const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
-    let project = Project::new("candle", GPUK).config(
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("candle");
+    let project = Project::kept("candle", GPUK, &folder).config(
         "kernels = ['src/**/*.cu']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']",
     );
     copy(
@@ -61,7 +62,7 @@ fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
         "every entry of the PTX is accounted for"
     );
 
-    compiles_without_a_warning(&project, &out);
+    run_in_the_simulator(&project, &out);
 }
 
 /// Entries in all PTX images.
@@ -84,8 +85,8 @@ fn entries(out: &Path) -> usize {
     ptx.map(count).sum()
 }
 
-/// A crate that takes the wrappers in, with every warning an error.
-fn compiles_without_a_warning(project: &Project, out: &Path) {
+/// A crate that takes the wrappers in, with every warning an error, and launches through them: `fixtures/candle`.
+fn run_in_the_simulator(project: &Project, out: &Path) {
     let root = workspace_root();
     project.write(
         "user/Cargo.toml",
@@ -94,11 +95,25 @@ fn compiles_without_a_warning(project: &Project, out: &Path) {
             root.join("build-support/runtime")
         ),
     );
+    let lock = std::fs::read_to_string(root.join("Cargo.lock")).unwrap();
+    project.write("user/Cargo.lock", &lock);
     project.write(
         "user/src/lib.rs",
         &format!("//! Takes generated wrappers in.\n#![deny(warnings, missing_docs, unsafe_op_in_unsafe_fn)]\ninclude!({:?});\n", out.join("kernels.rs")),
     );
-    let _ = project
-        .cargo(&["check", "--quiet", "--manifest-path", "user/Cargo.toml"])
-        .ok();
+    copy(
+        &root.join("tests/fixtures/candle"),
+        &project.root().join("user"),
+    );
+    let tested = project.gpuk(&[
+        "test",
+        "--sim",
+        "--manifest-path",
+        "user/Cargo.toml",
+        "--",
+        "--quiet",
+        "--",
+        "--test-threads=1",
+    ]);
+    println!("{}", tested.ok().stdout);
 }

@@ -89,6 +89,13 @@ impl Workspace {
             .filter_map(|index| self.metadata.packages.get(*index))
     }
 
+    /// All packages of the workspace.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
+        let members = &self.metadata.workspace_members;
+        let packages = self.metadata.packages.iter();
+        packages.filter(|package| members.contains(&package.id))
+    }
+
     /// Where a package's results go: `target/gpuk/<package>`.
     #[must_use]
     pub(crate) fn out(&self, package: &Package) -> PathBuf {

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod allowed;
 mod build;
 mod cargo;
 mod doctor;

@@ -53,7 +53,7 @@ fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
         command = command.arg("--").args(&run.args);
     }
     if simulate {
-        return sim::foreground(command, &env, compilation, shell);
+        return sim::foreground(command, &env, (selection, compilation), shell);
     }
     cargo::foreground(&command, shell)?;
     if device {

@@ -7,7 +7,8 @@ use gpuk_build::error::chain;
 use gpuk_build::run::ToolCommand;
 use serde_json::Value;
 
-use crate::cli::Compilation;
+use super::allowed::Allowlist;
+use crate::cli::{Compilation, Selection};
 use crate::exit::Exit;
 use crate::simulator::Simulator;
 use crate::ui::Shell;
@@ -18,16 +19,17 @@ use crate::ui::Shell;
 pub(super) fn foreground(
     command: ToolCommand,
     env: &Env,
-    compilation: &Compilation,
+    (selection, compilation): (&Selection, &Compilation),
     shell: &Shell,
 ) -> Result<(), Exit> {
+    let allowed = Allowlist::load(selection, compilation, shell)?;
     let offline = compilation.offline || compilation.frozen;
     let simulator = Simulator::ready(env, offline, shell).map_err(|error| {
         shell.error(chain(&error));
         Exit::Internal
     })?;
     let report = Report::new();
-    let command = simulator.apply(command, env, &report.path);
+    let command = allowed.apply(simulator.apply(command, env, &report.path), env);
     if shell.is_verbose() {
         shell.status("Running", &command);
     }
@@ -35,7 +37,9 @@ pub(super) fn foreground(
         shell.error(chain(&error));
         Exit::Internal
     })?;
-    let errors = report.show(shell);
+    let entries = report.read();
+    let errors = show(&entries, shell);
+    allowed.tell(&entries, env, shell);
     match (errors, status.success()) {
         (0, true) => Ok(()),
         (0, false) => Err(Exit::of_program(status)),
@@ -60,34 +64,41 @@ impl Report {
         Self { path }
     }
 
-    /// Shows every line; says how many are errors.
-    fn show(&self, shell: &Shell) -> usize {
+    /// What it has appended.
+    fn read(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         let entries = text
             .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let mut errors = 0;
-        for mut entry in entries {
-            let is_error = entry["level"] == "error";
-            errors += usize::from(is_error);
-            if shell.is_json() {
-                entry["reason"] = "gpuk-finding".into();
-                shell.json(&entry);
-                continue;
-            }
-            let text = entry["text"].as_str().unwrap_or_default();
-            let launched = &entry["launched_at"];
-            let launched = match (launched["file"].as_str(), launched["line"].as_u64()) {
-                (Some(file), Some(line)) => format!("\n   = launched at {file}:{line}"),
-                _ => String::new(),
-            };
-            match is_error {
-                true => shell.error(format_args!("{text}{launched}\n")),
-                false => shell.warn(format_args!("{text}{launched}\n")),
-            }
-        }
-        errors
+            .filter_map(|line| serde_json::from_str(line).ok());
+        entries.collect()
     }
+}
+
+/// Shows what was found; says how much of it are errors. What is allowed is only counted, see `allowed`.
+fn show(entries: &[Value], shell: &Shell) -> usize {
+    let mut errors = 0;
+    for entry in entries {
+        let is_error = entry["level"] == "error";
+        errors += usize::from(is_error);
+        if shell.is_json() {
+            let mut entry = entry.clone();
+            entry["reason"] = "gpuk-finding".into();
+            shell.json(&entry);
+            continue;
+        }
+        let text = entry["text"].as_str().unwrap_or_default();
+        let launched = &entry["launched_at"];
+        let launched = match (launched["file"].as_str(), launched["line"].as_u64()) {
+            (Some(file), Some(line)) => format!("\n   = launched at {file}:{line}"),
+            _ => String::new(),
+        };
+        match entry["level"].as_str() {
+            Some("error") => shell.error(format_args!("{text}{launched}\n")),
+            Some("allowed") => {}
+            _ => shell.warn(format_args!("{text}{launched}\n")),
+        }
+    }
+    errors
 }
 
 impl Drop for Report {

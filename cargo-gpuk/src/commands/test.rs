@@ -18,7 +18,7 @@ pub(super) fn test(test: &Test, shell: &Shell) -> Exit {
     let env = Env::of_process();
     let command = cargo::command("test", selection, compilation, display, &env).args(&test.args);
     let done = match test.sim {
-        true => sim::foreground(command, &env, compilation, shell),
+        true => sim::foreground(command, &env, (selection, compilation), shell),
         false => cargo::foreground(&command, shell),
     };
     kernels::finished(shell, done.err().unwrap_or(Exit::Success))

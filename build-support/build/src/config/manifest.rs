@@ -88,7 +88,7 @@ impl Manifest {
     }
 }
 
-fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, ManifestError> {
+pub(super) fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, ManifestError> {
     let document = DeTable::parse(text).map_err(|source| ManifestError::Syntax {
         path: path.to_owned(),
         source: Box::new(source),
@@ -96,7 +96,7 @@ fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, ManifestError> {
     Ok(document.into_inner())
 }
 
-fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable<'t>> {
+pub(super) fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable<'t>> {
     path.iter()
         .try_fold(document, |table, key| match table.get(*key)?.get_ref() {
             DeValue::Table(table) => Some(table),
@@ -105,7 +105,7 @@ fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable
 }
 
 /// The workspace that a package names, or the nearest manifest above that has a `[workspace]`.
-fn workspace_of(
+pub(super) fn workspace_of(
     manifest: &Path,
     package: Option<&DeTable<'_>>,
 ) -> Result<Option<(PathBuf, String)>, ManifestError> {

@@ -2,8 +2,10 @@
 //!
 //! `[package.metadata.gpuk]` over `[workspace.metadata.gpuk]` over the defaults here; the environment and
 //! the command line go over all of them. `manifest` finds the tables, `read` takes values out of them;
-//! neither touches the kernels. `kernel` and `profile` are what can be set for one of either.
+//! neither touches the kernels. `kernel` and `profile` are what can be set for one of either; `allowed` is read on
+//! its own, for the simulator.
 
+mod allowed;
 mod kernel;
 mod manifest;
 mod nearest;
@@ -17,6 +19,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use allowed::Allowed;
 pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
 pub use manifest::{Manifest, ManifestError};

@@ -11,7 +11,7 @@ use super::nearest::nearest;
 use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "archs",
     "checks",
     "cuda",
@@ -23,6 +23,7 @@ const KEYS: [&str; 13] = [
     "kernel",
     "kernels",
     "profile",
+    "sim",
     "toolkit",
     "traps",
 ];
@@ -83,6 +84,8 @@ impl<'a> Reader<'a> {
                     });
                 }
                 "kernel" => self.kernels(value, config),
+                // Concerns no kernel as it is built; see `allowed`.
+                "sim" => {}
                 // Goes over the plain keys, wherever it stands.
                 "profile" => {}
                 key if PROFILE_KEYS.contains(&key) => self.of_profile(key, value, config),
@@ -219,7 +222,7 @@ impl<'a> Reader<'a> {
         all.into_iter().collect()
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &mut self,
         value: &Spanned<DeValue<'_>>,
         read: fn(&str) -> Result<T, &'static str>,
@@ -241,7 +244,7 @@ impl<'a> Reader<'a> {
         boolean
     }
 
-    fn bad(&mut self, value: &Spanned<DeValue<'_>>, expected: &str) {
+    pub(super) fn bad(&mut self, value: &Spanned<DeValue<'_>>, expected: &str) {
         let found = self.text.get(value.span()).unwrap_or_default().trim();
         let found = found.lines().next().unwrap_or_default();
         let diagnostic = Diagnostic::error(Code::BAD_VALUE, format!("`{found}` is not {expected}"))
@@ -249,7 +252,7 @@ impl<'a> Reader<'a> {
         self.findings.push(diagnostic);
     }
 
-    fn unknown(&mut self, span: Range<usize>, key: &str, known: &[&str]) {
+    pub(super) fn unknown(&mut self, span: Range<usize>, key: &str, known: &[&str]) {
         let mut diagnostic = Diagnostic::error(Code::UNKNOWN_KEY, format!("unknown key `{key}`"))
             .at(self.place(span), "not a setting of gpuk");
         diagnostic = match nearest(key, known) {

@@ -280,18 +280,18 @@ pub(crate) fn probe<S: Shadow>(
     of_range(cx, range, store, &mut |_, _| {})
 }
 
-/// Shows a range to the shadow, 16 bytes after 16 bytes.
+/// Shows a range to the shadow, 16 bytes after 16 bytes. A range of more is a multiple of them.
 fn shown<S: Shadow>(cx: &mut Cx<'_, S>, range: Range, store: bool) -> Result<(), Stop> {
     if !S::ACTIVE {
         return Ok(());
     }
     let mask = 1 << range.lane;
+    let last = range.address + u64::from(range.bytes);
     let wanted = Wanted {
-        bytes: 16,
+        bytes: range.bytes.min(16),
         store,
         atomic: false,
     };
-    let last = range.address + u64::from(range.bytes);
     for address in (range.address..last).step_by(16) {
         let addresses = [address; LANES];
         match access::region(range.space, &addresses, mask) {
@@ -303,7 +303,7 @@ fn shown<S: Shadow>(cx: &mut Cx<'_, S>, range: Range, store: bool) -> Result<(),
             }
             _ => {
                 if let Some(part) = access::part(cx, &addresses, mask, wanted)? {
-                    let access = plain(part.space(), 16, cx.number());
+                    let access = plain(part.space(), wanted.bytes, cx.number());
                     seen::global(cx, &access, &part, &addresses, wanted)?;
                 }
             }

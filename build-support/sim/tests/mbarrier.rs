@@ -114,6 +114,28 @@ fn bytes_are_counted_and_land_at_the_wait() {
 }
 
 #[test]
+fn registers_that_are_sent() {
+    // Thread 0 expects what all send, and each sends to the place of another.
+    let body = format!(
+        "mov.u32 %r4, memory; xor.b32 %r5, %t, 3; mad.lo.u32 %r5, %r5, 4, %r4; add.u32 %r6, %t, 10;\n\
+         mov.u32 %r7, bar; mapa.shared::cluster.u32 %r7, %r7, 0; mapa.shared::cluster.u32 %r5, %r5, 0;\n\
+         @%p mbarrier.arrive.expect_tx.shared.b64 _, [bar], 80;\n\
+         st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r5], %r6, [%r7];\n\
+         mapa.shared::cluster.u32 %r4, %r4, 0;\n\
+         red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r4+32], %r6, [%r7];\n\
+         @%p st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r4+48], {{%r6, %r6, %r6, %r6}}, [%r7];\n\
+         ld.shared.u32 %r1, [memory+48];\n\
+         {}\nmov.u32 %r4, memory; mad.lo.u32 %r4, %t, 4, %r4; ld.shared.u32 %r0, [%r4];\n\
+         ld.shared.u32 %r2, [memory+32]; ld.shared.u32 %r3, [memory+60];",
+        wait(0)
+    );
+    let found = run(1, 8, &body).unwrap();
+    for (thread, lane) in found.into_iter().enumerate() {
+        assert_eq!(lane, [10 + (thread as u32 ^ 3), 0, 108, 10]);
+    }
+}
+
+#[test]
 fn copies_that_a_barrier_tracks() {
     let copy = "mov.u32 %r4, memory; mad.lo.u32 %r4, %t, 4, %r4; mad.wide.u32 %from, %t, 4, %from;\n\
                 cp.async.ca.shared.global [%r4], [%from], 4;";

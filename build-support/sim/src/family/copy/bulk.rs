@@ -220,7 +220,7 @@ fn fly<S: Shadow>(
 }
 
 /// The same place, named so that it means the same for every block of the cluster.
-fn with_rank(address: u64, own: u32) -> u64 {
+pub(super) fn with_rank(address: u64, own: u32) -> u64 {
     match address >> window::RANK_SHIFT {
         0 => u64::from(own + 1) << window::RANK_SHIFT | address,
         _ => address,

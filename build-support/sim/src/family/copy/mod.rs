@@ -2,12 +2,14 @@
 //!
 //! - `simple`: `cp.async`, which each thread does for itself
 //! - `bulk`: `cp.async.bulk`, `cp.reduce.async.bulk`
-//! - `reduce`: the arithmetic of the latter
+//! - `remote`: `st.async`, `red.async`
+//! - `reduce`: the arithmetic of reductions
 //!
 //! Tensor maps (`cp.async.bulk.tensor`) are not here.
 
 mod bulk;
 mod reduce;
+mod remote;
 mod simple;
 
 pub(crate) use self::bulk::{land, leave};
@@ -25,6 +27,7 @@ use crate::shadow::Shadow;
 pub(crate) enum Op {
     Simple(simple::Op),
     Bulk(bulk::Op),
+    Remote(remote::Op),
     /// Waits until at most so many groups are on their way.
     Wait {
         bulk: bool,
@@ -40,6 +43,9 @@ pub(crate) enum Op {
 
 pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
     let mut mods = Mods::new(i);
+    if matches!(&*i.opcode, "st" | "red") && mods.take("async") {
+        return remote::decode(i, d, mods).map(Op::Remote);
+    }
     (&*i.opcode == "cp").then_some(())?;
     let reduces = mods.take("reduce");
     mods.take("async").then_some(())?;
@@ -88,6 +94,7 @@ pub(crate) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
     match *op {
         Op::Simple(ref op) => simple::execute(op, cx),
         Op::Bulk(ref op) => bulk::execute(op, cx),
+        Op::Remote(ref op) => remote::execute(op, cx),
         Op::Commit { bulk } => {
             let mask = cx.mask;
             let copies = cx.block.copies(warp);

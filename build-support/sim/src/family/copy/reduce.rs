@@ -25,7 +25,7 @@ enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reduction {
     what: What,
-    ty: Type,
+    pub(super) ty: Type,
 }
 
 impl Reduction {

@@ -1,4 +1,4 @@
-//! `mma` against what an H200 gave.
+//! `mma`, and `wmma.mma` of which `c` and `d` differ, against what an H200 gave.
 //!
 //! Inputs are made by a rule, in six classes; `device/mma.txt` has for each form a hash of the results of each class
 //! as the device gave them, so equality is bit for bit. To record anew: run the kernels of [`kernel`] on the
@@ -30,18 +30,25 @@ struct Operand {
 #[derive(Debug)]
 struct Form {
     text: String,
-    /// `a`, `b`, `c`; `d` is as `c`.
-    operands: [Operand; 3],
+    /// `a`, `b`, `c`, `d`.
+    operands: [Operand; 4],
+    /// What the inputs' seeds are made of.
+    seed: usize,
 }
 
-/// All forms, in the order that the seeds of their inputs follow.
+/// All forms, in the order in which they were recorded.
 fn forms() -> Vec<Form> {
     let mut list = Vec::new();
     let mut add = |text: String, a, b, c| {
         let operand = |(kind, count)| Operand { kind, count };
-        let operands = [operand(a), operand(b), operand(c)];
+        let operands = [operand(a), operand(b), operand(c), operand(c)];
         let text = format!("mma.sync.aligned.{text}");
-        list.push(Form { text, operands });
+        let seed = list.len();
+        list.push(Form {
+            text,
+            operands,
+            seed,
+        });
     };
     for (k, a, b) in [(8, 2, 1), (16, 4, 2)] {
         let shape = format!("m16n8k{k}.row.col");
@@ -121,6 +128,22 @@ fn forms() -> Vec<Form> {
         add(format!("m16n8k128.{kinds}"), int(2), int(1), ("s32", 4));
         add(format!("m16n8k256.{kinds}"), int(4), int(2), ("s32", 4));
     }
+    // Sums of one format that come out in another.
+    let whole = "wmma.mma.sync.aligned.row.col.m16n16k16";
+    let small = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16";
+    let mixed = [
+        (format!("{whole}.f32.f16"), 8, ("f16", 4), ("f32", 8)),
+        (format!("{whole}.f16.f32"), 8, ("f32", 8), ("f16", 4)),
+        (small.to_owned(), 2, ("f16", 4), ("f32", 8)),
+    ];
+    for (at, (text, count, c, d)) in mixed.into_iter().enumerate() {
+        let operand = |(kind, count)| Operand { kind, count };
+        list.push(Form {
+            text,
+            operands: [("f16", count), ("f16", count), c, d].map(operand),
+            seed: 200 + at,
+        });
+    }
     list
 }
 
@@ -131,9 +154,9 @@ fn kernel(name: &str, form: &Form) -> String {
          .reg .b32 %i, %t;\n\
          mov.u32 %i, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, 32, %t;\n"
     );
-    let [a, b, c] = form.operands;
+    let [a, b, c, d] = form.operands;
     let mut lists = Vec::new();
-    for (name, operand) in [("d", c), ("a", a), ("b", b), ("c", c)] {
+    for (name, operand) in [("d", d), ("a", a), ("b", b), ("c", c)] {
         let Operand { kind, count } = operand;
         let (ty, bytes) = match kind {
             "f64" => ("f64", 8),
@@ -161,12 +184,12 @@ fn kernel(name: &str, form: &Form) -> String {
         lists.push(format!("{{{}}}", names.join(", ")));
     }
     writeln!(out, "{} {};", form.text, lists.join(", ")).unwrap();
-    let (ty, bytes) = match c.kind {
+    let (ty, bytes) = match d.kind {
         "f64" => ("f64", 8),
         "f32" => ("f32", 4),
         _ => ("b32", 4),
     };
-    for at in 0..c.count {
+    for at in 0..d.count {
         writeln!(out, "st.global.{ty} [%pd+{}], %d{at};", bytes * at).unwrap();
     }
     out.push_str("ret;\n}\n");
@@ -255,7 +278,12 @@ fn inputs(form: usize, matrix: usize, operand: Operand) -> Vec<u64> {
             all | element(at * per + part) << (bits * part as u32)
         })
     };
-    (0..registers).map(register).collect()
+    // `f16` fragments of `wmma` hold every element twice.
+    let twice = |at: usize| match operand.kind {
+        "f16" if operand.count == 8 => at / 8 * 8 + at % 4,
+        _ => at,
+    };
+    (0..registers).map(|at| register(twice(at))).collect()
 }
 
 /// FNV-1a of the registers of each class.
@@ -293,9 +321,13 @@ fn every_form_gives_what_the_device_gave() {
     for (at, form) in forms.iter().enumerate() {
         let [a, b, c] = [0, 1, 2].map(|matrix| {
             let operand = form.operands[matrix];
-            upload(&sim, operand.kind == "f64", &inputs(at, matrix, operand))
+            upload(
+                &sim,
+                operand.kind == "f64",
+                &inputs(form.seed, matrix, operand),
+            )
         });
-        let Operand { kind, count } = form.operands[2];
+        let Operand { kind, count } = form.operands[3];
         let count = CASES * 32 * count;
         let d = upload(&sim, kind == "f64", &vec![0; count]);
         sim.launch(

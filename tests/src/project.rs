@@ -144,6 +144,7 @@ impl Project {
         for name in [
             "CARGO_TARGET_DIR",
             "GPUK_ARCHS",
+            "GPUK_DEBUG_CHECKS",
             "RUSTFLAGS",
             "CARGO_TERM_QUIET",
             "CARGO_TERM_VERBOSE",

@@ -176,5 +176,11 @@ fn nvcc_flags_and_variables_rebuild() {
         log,
     };
     assert_eq!(counted.build(&[]).0, 2, "a variable that nvcc reads");
+    let Counted { project, log } = counted;
+    let counted = Counted {
+        project: project.env("GPUK_DEBUG_CHECKS", Some("0")),
+        log,
+    };
+    assert_eq!(counted.build(&[]).0, 2, "debug checks, by variable");
     assert_eq!(counted.build(&[]), (0, false));
 }

@@ -12,7 +12,7 @@ use gpuk_ptx::Module as PtxModule;
 
 pub(crate) use translate::{kind, refusal, site};
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::join::Module;
 use crate::kernel::{Kernel, Signatures};
 use crate::package::Package;
@@ -34,6 +34,15 @@ impl Subject<'_> {
     fn kernel(&self, entry: &str) -> Option<&Kernel> {
         let mut kernels = self.signatures.kernels.iter();
         kernels.find(|kernel| kernel.entry == entry)
+    }
+
+    /// A line of the PTX's, which names files of the package by absolute path.
+    fn place(&self, place: &gpuk_ptx::functionalize::Place) -> Place {
+        let file = Path::new(&place.file);
+        Place::line(
+            file.strip_prefix(&self.package.root).unwrap_or(file),
+            place.line,
+        )
     }
 
     /// The name that a kernel is configured and reported by: a wrapper's, else the entry's.

@@ -3,6 +3,8 @@
 //! A source is compiled once for all of its kernels. Debug checks that only some of them have are taken out of the
 //! others here, and traps that are to be checks become calls of the failure function.
 
+use std::path::Path;
+
 use gpuk_ptx::functionalize::{Place as PtxPlace, SiteKind, Trap, check_traps, omit};
 use gpuk_ptx::{EditError, Module};
 
@@ -58,7 +60,7 @@ impl Settled<'_> {
         }
         let place = |trap: &Trap| {
             let wanted = trap.entries.iter().any(|entry| is_check(entry));
-            wanted.then(|| trap.place.clone().unwrap_or_else(|| self.place(trap)))
+            wanted.then(|| self.place(trap))
         };
         let text = check_traps(&module, &place);
         self.again(module, text)
@@ -70,8 +72,16 @@ impl Settled<'_> {
         kernel.map_or(entry, |kernel| &kernel.name)
     }
 
-    /// The kernel's line, where that of the trap is not known.
+    /// The trap's line, or the kernel's, where that is not known.
     fn place(&self, trap: &Trap) -> PtxPlace {
+        if let Some(place) = &trap.place {
+            let file = Path::new(&place.file);
+            let file = file.strip_prefix(&self.shop.package.root).unwrap_or(file);
+            return PtxPlace {
+                file: file.display().to_string(),
+                line: place.line,
+            };
+        }
         let mut kernels = self.signatures.kernels.iter();
         let kernel = kernels.find(|kernel| trap.entries.contains(&kernel.entry));
         let (file, line) = match kernel {

@@ -38,7 +38,7 @@ fn finding(subject: &Subject<'_>, found: &Leaving) -> Diagnostic {
     let mut finding = Diagnostic::error(Code::STOP_WHERE_OTHERS_WAIT, message)
         .at(place, "a thread that fails leaves here");
     if let Some(at) = &found.at {
-        finding = finding.at(Place::line(&at.file, at.line), "the others wait here");
+        finding = finding.at(subject.place(at), "the others wait here");
     }
     finding
         .note(format!("it does not come to {}", missed(found)))

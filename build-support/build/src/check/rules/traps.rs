@@ -26,7 +26,7 @@ pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 _ => continue,
             };
             let place = trap.place.as_ref();
-            let place = place.map(|place| Place::line(&place.file, place.line));
+            let place = place.map(|place| subject.place(place));
             let traps = found.entry((level, place)).or_default();
             if !traps.iter().any(|(known, _)| *known == name) {
                 traps.push((name, trap.clone()));

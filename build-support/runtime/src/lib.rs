@@ -16,6 +16,7 @@
 //! - [`Module`], [`Image`], [`Function`]: the image for the device is chosen, loaded, and compared with the wrapper.
 //! - [`Launch`], [`Read`], [`Write`]: what a launch takes; [`LaunchError`]: why there was none.
 //! - [`ErrorPayload`], [`FailedCheck`]: what its checks said.
+//! - [`checkify`], [`Scope`], [`check_error`]: many launches with one outcome; [`capture`]: in a CUDA graph.
 //! - [`vector`]: `float4` and its like.
 //!
 //! How kernels are compiled and what wrappers look like is not here, but in `gpuk-build`.

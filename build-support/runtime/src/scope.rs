@@ -70,7 +70,9 @@ pub fn check_error(scope: &Scope, payload: ErrorPayload) {
 /// Launches on a stream with one outcome; see [`checkify`].
 ///
 /// ```ignore
-/// let (payload, y) = gpuk::Scope::new(&stream).after(prior).skip_if_failed().run(|scope| …)?;
+/// let (payload, y) = gpuk::Scope::new(&stream).after(prior).skip_if_failed().run(|scope| {
+///     unsafe { kernels.scale(scope, launch, y, 2.0, n) }
+/// })?;
 /// ```
 ///
 /// Several threads may launch in one; the order of their calls is then up to them. Dropped without

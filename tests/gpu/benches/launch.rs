@@ -126,7 +126,27 @@ fn launches(criterion: &mut Criterion) {
             },
         );
         println!(
-            "launch, {name}: checked wrapper / cudarc's builder, median of paired rounds: {ratio:.3}\n"
+            "launch, {name}: checked wrapper / cudarc's builder, median of paired rounds: {ratio:.3}"
+        );
+        let ratio = paired(
+            stream,
+            || {
+                // SAFETY: both buffers have 32 elements.
+                drop(
+                    unsafe { kernels.unchecked(stream, launch, &src, &mut dst, 32) }
+                        .expect("launched"),
+                );
+                stream.synchronize().expect("the kernel runs");
+            },
+            || {
+                // SAFETY: both buffers have 32 elements.
+                let launched = unsafe { kernels.checked(stream, launch, &src, &mut other, 32) };
+                let (payload, _) = launched.expect("launched");
+                payload.check().expect("the check passes");
+            },
+        );
+        println!(
+            "launch and wait, {name}: checked and asked / unchecked and waited for, median of paired rounds: {ratio:.3}\n"
         );
     }
 }

@@ -11,10 +11,14 @@
 //!   without), or when the `mbarrier` is tested: a kernel that overwrites it too early copies the new bytes.
 //!   Bytes land in global memory at a wait without `.read`, or when the thread leaves.
 //!
-//! What nobody waits for never lands in shared memory.
+//! What nobody waits for never lands in shared memory. But there is an end to what is kept: when a warp has
+//! [`MOST`] copies they all land, and more than that many that an `mbarrier` tracks are a finding.
 
 use crate::register::LANES;
 use crate::transfer::Words;
+
+/// Copies that are kept.
+pub(crate) const MOST: usize = 1 << 14;
 
 /// Lanes' `cp.async`.
 #[derive(Debug)]

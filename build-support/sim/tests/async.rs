@@ -212,6 +212,21 @@ fn parts_of_the_source() {
     assert_eq!(run(&nowhere).unwrap(), vec![0; 128]);
 }
 
+#[test]
+fn copies_without_end() {
+    // Of many copies some land, as they would on a device.
+    let body = "mov.u32 %r0, 0; mov.u32 %r4, 20000;\n\
+                MORE: cp.async.ca.shared.global [%to], [%from], 4; sub.u32 %r4, %r4, 1;\n\
+                setp.ne.u32 %p, %r4, 0; @%p bra MORE;";
+    let found = run(&format!("{body}\n{STORE}")).unwrap();
+    assert_eq!(found[4], given()[4]);
+    let body = "setp.ne.u32 %p, %t, 0; @%p exit; mov.u32 %r4, 20000;\n\
+                mbarrier.init.shared.b64 [memory+512], 1;\n\
+                MORE: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%to], [%from], 16, [memory+512];\n\
+                sub.u32 %r4, %r4, 1; setp.ne.u32 %p, %r4, 0; @%p bra MORE;";
+    assert_eq!(kind(run(body).unwrap_err()), Kind::BadBarrier);
+}
+
 fn kind(fault: Fault) -> Kind {
     match fault {
         Fault::Finding(finding) => finding.kind,

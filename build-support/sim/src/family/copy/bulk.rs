@@ -6,7 +6,7 @@ use gpuk_ptx::{Instruction, Type};
 use super::{Reduction, operands};
 use crate::access::{self, Base};
 use crate::context::{Cx, Stop};
-use crate::copies::{Bulk, Flight, Source};
+use crate::copies::{Bulk, Flight, MOST, Source};
 use crate::decode::{Decoder, Mods};
 use crate::family::matrix::rows::base;
 use crate::family::mbarrier;
@@ -138,6 +138,9 @@ pub(super) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
                 if !(there & transfer::probe(cx, range(op.from, from), false)?) {
                     continue;
                 }
+                if cx.block.copies(cx.warp).bulk.len() >= MOST {
+                    finish(cx, false, |_| true)?;
+                }
                 let copies = cx.block.copies(cx.warp);
                 copies.bulk.push(Bulk {
                     lane: lane as u32,
@@ -203,7 +206,7 @@ fn fly<S: Shadow>(
             continue;
         }
         let cluster = cx.grid.first_of(cx.block.index);
-        cx.worker.flights.push(Flight {
+        let flight = Flight {
             cluster,
             barrier,
             source: match &bytes {
@@ -213,9 +216,20 @@ fn fly<S: Shadow>(
             address: to.address,
             bytes: to.bytes,
             reduce: op.reduce,
-        });
+        };
+        send(cx, flight, to.lane)?;
     }
     cx.worker.stirs += 1;
+    Ok(())
+}
+
+/// Keeps what is on its way.
+pub(super) fn send<S: Shadow>(cx: &mut Cx<'_, S>, flight: Flight, lane: usize) -> Result<(), Stop> {
+    if cx.worker.flights.len() >= MOST {
+        let text = format!("{MOST} copies are on their way that no test of an mbarrier waited for");
+        return Err(cx.stop(Kind::BadBarrier, lane, text));
+    }
+    cx.worker.flights.push(flight);
     Ok(())
 }
 
@@ -268,13 +282,12 @@ pub(crate) fn land<S: Shadow>(
 ) -> Result<i64, Stop> {
     let cluster = cx.grid.first_of(cx.block.index);
     let mut total = 0;
-    let mut at = 0;
-    while let Some(flight) = cx.worker.flights.get(at) {
+    let mut rest = Vec::new();
+    for flight in std::mem::take(&mut cx.worker.flights) {
         if (flight.cluster, flight.barrier) != (cluster, barrier) {
-            at += 1;
+            rest.push(flight);
             continue;
         }
-        let flight = cx.worker.flights.remove(at);
         total += i64::from(flight.bytes);
         if let Some(bytes) = bytes_of(cx, flight.source, (flight.bytes, lane))? {
             let range = Range {
@@ -286,6 +299,7 @@ pub(crate) fn land<S: Shadow>(
             put(cx, range, bytes, flight.reduce)?;
         }
     }
+    cx.worker.flights = rest;
     Ok(total)
 }
 

@@ -4,7 +4,7 @@
 use gpuk_ptx::{Instruction, Type};
 
 use super::Reduction;
-use super::bulk::with_rank;
+use super::bulk::{send, with_rank};
 use crate::access::{self, Base};
 use crate::context::{Cx, Stop};
 use crate::copies::{Flight, Source};
@@ -104,14 +104,15 @@ pub(super) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
         let barrier = mbarrier::locate(cx, Named::Shared, barriers[lane], lane)?;
         if transfer::probe(cx, range, true)? {
             let cluster = cx.grid.first_of(cx.block.index);
-            cx.worker.flights.push(Flight {
+            let flight = Flight {
                 cluster,
                 barrier,
                 source: Source::Bytes(bytes),
                 address,
                 bytes: count,
                 reduce: op.reduce,
-            });
+            };
+            send(cx, flight, lane)?;
         }
     }
     cx.worker.stirs += 1;

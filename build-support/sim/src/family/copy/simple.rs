@@ -5,7 +5,7 @@ use gpuk_ptx::{Instruction, Operand, Type};
 use super::operands;
 use crate::access::{self, Base};
 use crate::context::{Cx, Stop};
-use crate::copies::{Copy, Tracked};
+use crate::copies::{Copy, MOST, Tracked};
 use crate::decode::{Decoder, Mods};
 use crate::family::matrix::rows::base;
 use crate::family::memory::{self, Named};
@@ -95,6 +95,9 @@ pub(super) fn execute<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<(), Stop
     };
     let lands = transfer::check(cx, request)?;
     let words = load(cx, &from, &sizes, bytes)?;
+    if cx.block.copies(cx.warp).simple.len() >= MOST {
+        some(cx, cx.warp, None, |copy| copy.mask)?;
+    }
     let warp = cx.warp;
     let number = cx.block.issued;
     cx.block.issued += 1;

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use super::{Also, Op, Wanted, What};
 use crate::access;
 use crate::context::{Cx, Stop};
-use crate::copies::Tracked;
+use crate::copies::{MOST as MOST_COPIES, Tracked};
 use crate::family::copy;
 use crate::family::memory::Named;
 use crate::finding::Kind;
@@ -218,12 +218,23 @@ fn one<S: Shadow>(
         }
         What::Track { counted } => {
             let issued = cx.block.issued;
-            cx.block.tracked.push(Tracked {
-                offset: place.1,
-                warp: cx.warp,
-                mask: 1 << lane,
-                before: issued,
-            });
+            let warp = cx.warp;
+            let full = cx.block.tracked.len() >= MOST_COPIES;
+            let last = (cx.block.tracked.last_mut())
+                .filter(|last| (last.offset, last.warp, last.before) == (place.1, warp, issued));
+            match last {
+                Some(last) => last.mask |= 1 << lane,
+                None if full => {
+                    let text = format!("{MOST_COPIES} arrivals of copies that no test waited for");
+                    return Err(cx.stop(Kind::BadBarrier, lane, text));
+                }
+                None => cx.block.tracked.push(Tracked {
+                    offset: place.1,
+                    warp,
+                    mask: 1 << lane,
+                    before: issued,
+                }),
+            }
             if counted {
                 now.arrive(1).map_err(|wrong| misuse(cx, wrong, at))?;
             }

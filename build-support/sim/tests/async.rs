@@ -18,10 +18,11 @@ fn half(value: i32) -> u16 {
 }
 
 /// The kernels of `pipeline.cu`, with every check.
-fn pipeline() -> Sim {
+fn pipeline(seed: u64) -> Sim {
     let options = Options {
         races: Races::All,
         uninitialised: Uninitialised::Error,
+        seed,
         ..Options::default()
     };
     Sim::with(PIPELINE, options)
@@ -48,8 +49,11 @@ fn gemm(sim: &Sim, kernel: &str, [m, n, k]: [usize; 3]) -> (Vec<f32>, Vec<f32>) 
 
 #[test]
 fn a_product_with_two_stages() {
-    for shape in [[64, 64, 64], [128, 64, 96], [40, 72, 56]] {
-        let (found, expected) = gemm(&pipeline(), "gemm_waits", shape);
+    for (seed, shape) in [[64, 64, 64], [128, 64, 96], [40, 72, 56]]
+        .into_iter()
+        .enumerate()
+    {
+        let (found, expected) = gemm(&pipeline(seed as u64), "gemm_waits", shape);
         assert_eq!(found, expected, "{shape:?}");
     }
 }
@@ -64,7 +68,7 @@ fn a_product_that_forgets_to_wait_is_wrong() {
 
 #[test]
 fn libcuxx_pipelines() {
-    let sim = pipeline();
+    let sim = pipeline(3);
     let batches = 5;
     let input: Vec<f32> = (0..batches * 64).map(|at| at as f32).collect();
     let (from, to) = (sim.upload(&input), sim.upload(&[0.0_f32; 64]));
@@ -94,7 +98,7 @@ fn libcuxx_pipelines() {
 
 #[test]
 fn bulk_copies_in_and_out() {
-    let sim = pipeline();
+    let sim = pipeline(3);
     let input: Vec<i32> = (0..512).collect();
     let (data, totals) = (sim.upload(&input), sim.upload(&[1_i32; 256]));
     let report = sim
@@ -111,7 +115,7 @@ fn bulk_copies_in_and_out() {
 
 #[test]
 fn one_block_fetches_for_its_cluster() {
-    let sim = pipeline();
+    let sim = pipeline(3);
     let input: Vec<i32> = (0..192).map(|at| at * 3).collect();
     let (from, to) = (sim.upload(&input), sim.upload(&[0_i32; 384]));
     let launch = Launch {

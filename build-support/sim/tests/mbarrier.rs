@@ -9,7 +9,7 @@
 mod common;
 
 use common::Sim;
-use gpuk_sim::{Fault, Kind};
+use gpuk_sim::{Fault, Kind, Options, Races, Uninitialised};
 
 const PIPELINE: &str = include_str!("ptx/pipeline.ptx");
 
@@ -159,17 +159,28 @@ fn copies_that_a_barrier_tracks() {
 
 #[test]
 fn producers_and_consumers_of_libcuxx() {
-    let sim = Sim::new(PIPELINE);
     let rounds = 7;
     let input: Vec<i32> = (0..rounds * 64).map(|at| at * at % 101).collect();
-    let (from, to) = (sim.upload(&input), sim.upload(&[0_i32; 64]));
-    sim.launch("producers", [1, 1, 1], [128, 1, 1], args![from, to, rounds])
-        .unwrap();
     let part = |round: i32, lane: i32| 3 * input[(round * 64 + 63 - lane) as usize];
     let expected: Vec<i32> = (0..64)
         .map(|lane| (0..rounds).map(|round| part(round, lane)).sum())
         .collect();
-    assert_eq!(sim.download::<i32>(to, 64), expected);
+    for seed in 0..4 {
+        let options = Options {
+            races: Races::All,
+            uninitialised: Uninitialised::Error,
+            seed,
+            ..Options::default()
+        };
+        let sim = Sim::with(PIPELINE, options);
+        let (from, to) = (sim.upload(&input), sim.upload(&[0_i32; 64]));
+        let args = args![from, to, rounds];
+        let report = sim
+            .launch("producers", [1, 1, 1], [128, 1, 1], args)
+            .unwrap();
+        assert!(report.findings.is_empty(), "{:#?}", report.findings);
+        assert_eq!(sim.download::<i32>(to, 64), expected);
+    }
 }
 
 #[test]

@@ -139,12 +139,35 @@ pub(crate) fn execute<S: Shadow>(
     if let What::Test { d, wanted } = op.what {
         return test(op, cx, &addresses, (d, wanted), released);
     }
+    let mut places = [(0, 0); LANES];
     for lane in lanes_of(mask) {
-        let address = addresses[lane];
-        let place = locate(cx, op.space, address, lane)?;
-        one(op, cx, place, (address, lane))?;
+        places[lane] = locate(cx, op.space, addresses[lane], lane)?;
+    }
+    if !matches!(op.what, What::Init { .. }) {
+        order(op, cx, &places, mask)?;
+    }
+    for lane in lanes_of(mask) {
+        one(op, cx, places[lane], (addresses[lane], lane))?;
     }
     Ok(Outcome::Next)
+}
+
+/// Shows what the lanes order, those at one `mbarrier` together.
+fn order<S: Shadow>(
+    op: &Op,
+    cx: &mut Cx<'_, S>,
+    places: &[(u32, u64); LANES],
+    mut left: u32,
+) -> Result<(), Stop> {
+    while S::ACTIVE && left != 0 {
+        let place = places[left.trailing_zeros() as usize];
+        let part = lanes_of(left)
+            .filter(|lane| places[*lane] == place)
+            .fold(0, |part, lane| part | 1 << lane);
+        left &= !part;
+        transfer::order(cx, place, part, op.ordering)?;
+    }
+    Ok(())
 }
 
 /// What a lane does, but for tests.
@@ -173,7 +196,6 @@ fn one<S: Shadow>(
         return transfer::store(cx, request, &words);
     }
     let mut now = phase(cx, place, at)?;
-    transfer::order(cx, place, 1 << lane, op.ordering)?;
     let before = now;
     match op.what {
         What::Invalidate => {
@@ -260,9 +282,11 @@ fn test<S: Shadow>(
     // The phase that all lanes that failed are in.
     let mut waits: Option<Doze> = None;
     let mut alike = true;
+    let mut places = [(0, 0); LANES];
     for lane in lanes_of(mask) {
         let at = (addresses[lane], lane);
         let place = locate(cx, op.space, at.0, lane)?;
+        places[lane] = place;
         let now = settle(op, cx, place, at)?;
         let is_over = match wanted {
             Wanted::State(row) => {
@@ -276,7 +300,6 @@ fn test<S: Shadow>(
             is_over || released.is_some_and(|phase| phase != FAILED && phase != now.number);
         if is_over {
             over |= 1 << lane;
-            transfer::order(cx, place, 1 << lane, op.ordering)?;
         } else {
             let doze = Doze {
                 phase: now,
@@ -286,6 +309,7 @@ fn test<S: Shadow>(
             waits = Some(doze);
         }
     }
+    order(op, cx, &places, over)?;
     match waits {
         Some(doze) if over == 0 && alike && released != Some(FAILED) => {
             return Ok(Outcome::Doze(doze));

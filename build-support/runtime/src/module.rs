@@ -32,6 +32,8 @@ pub struct Module {
     image: &'static Image,
     device: DeviceLimits,
     driver: DriverVersion,
+    /// If there are checks.
+    pool: Option<Arc<Pool>>,
 }
 
 fn driver(error: cudarc::driver::DriverError) -> LoadError {
@@ -58,8 +60,8 @@ impl Module {
         for image in choice::choose(images, capability, version)? {
             match load(context, image) {
                 Ok(module) => {
-                    compare_table(context, &module, image)?;
                     return Ok(Self {
+                        pool: compare_table(context, &module, image)?,
                         module,
                         context: Arc::clone(context),
                         image,
@@ -109,10 +111,10 @@ impl Module {
             fixed_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
         let shared = attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        let pool = if info.checked {
-            Some(Pool::of(&self.context).map_err(LoadError::Driver)?)
-        } else {
-            None
+        let pool = match (&self.pool, info.checked) {
+            (_, false) => None,
+            (Some(pool), true) => Some(Arc::clone(pool)),
+            (None, true) => Some(Pool::of(&self.context).map_err(LoadError::Driver)?),
         };
         Ok(Function {
             function,
@@ -197,16 +199,17 @@ fn load(context: &Arc<CudaContext>, image: &'static Image) -> Result<Arc<CudaMod
         })
 }
 
-/// Compares the checks that the image was made with to those of its table.
+/// Compares the checks that the image was made with to those of its table. The slots of the context if there are any.
 fn compare_table(
     context: &Arc<CudaContext>,
     module: &Arc<CudaModule>,
     image: &'static Image,
-) -> Result<(), LoadError> {
+) -> Result<Option<Arc<Pool>>, LoadError> {
     let sites = image.sites();
     if sites.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
+    let pool = Pool::of(context).map_err(LoadError::Driver)?;
     let mut bytes = [0; table::SIZE];
     let stream = context.default_stream();
     let found = match module.get_global(table::SYMBOL, &stream) {
@@ -215,14 +218,12 @@ fn compare_table(
             CUresult::CUDA_ERROR_NOT_FOUND | CUresult::CUDA_ERROR_INVALID_VALUE,
         )) => None,
         Err(error) => return Err(driver(error)),
-        Ok(variable) => Pool::of(context)
-            .and_then(|pool| pool.variable(&variable, &mut bytes))
-            .map_err(LoadError::Driver)?,
+        Ok(variable) => (pool.variable(&variable, &mut bytes)).map_err(LoadError::Driver)?,
     };
     let found = found.map(|()| bytes);
     let expected = table::variable(sites.iter().map(Site::id));
     if found == Some(expected) {
-        return Ok(());
+        return Ok(Some(pool));
     }
     let known = found.filter(|found| found[..4] == expected[..4]);
     let count = known.map(|found| u32::from_le_bytes([found[4], found[5], found[6], found[7]]));

@@ -6,114 +6,18 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "common/checked.rs"]
+mod checked;
 mod common;
 
+use checked::Checked;
 use common::Sim;
-use gpuk_device::record::{MAX_VALUES, NO_WORD, TAG_BITS, gate, key, payload, split};
-use gpuk_ptx::functionalize::{Options, Site, functionalize};
-use gpuk_sim::{Launch, MemoryKind};
+use gpuk_device::record::key;
+use gpuk_sim::Launch;
 
 const CHECKS: &str = include_str!("ptx/checks.ptx");
 const GATHER: &str = include_str!("ptx/gather.ptx");
 const REDUCE: &str = include_str!("ptx/reduce.ptx");
-
-/// A module whose checks record, with a gate and a record.
-struct Checked {
-    sim: Sim,
-    sites: Vec<Site>,
-    gate: u64,
-    record: u64,
-}
-
-/// What a record says.
-#[derive(Debug, PartialEq)]
-struct Failure {
-    site: usize,
-    key: u64,
-    values: Vec<u64>,
-    count: u64,
-}
-
-impl Checked {
-    fn new(ptx: &str) -> Self {
-        let module = gpuk_ptx::Module::parse(ptx).unwrap();
-        let done = functionalize(
-            &module,
-            &Options {
-                asserts: true,
-                ahead: true,
-            },
-        )
-        .unwrap();
-        let sim = Sim::new(&done.text);
-        let memory = sim.device.memory();
-        let gate = memory.alloc(gate::SIZE as u64, MemoryKind::Device).unwrap();
-        let record = memory
-            .alloc(payload::SIZE as u64, MemoryKind::Mapped)
-            .unwrap();
-        let checked = Self {
-            sites: done.sites,
-            gate,
-            record,
-            sim,
-        };
-        checked.clear();
-        checked
-    }
-
-    fn clear(&self) {
-        let mut bytes = [0; gate::SIZE];
-        bytes[gate::BEST..][..8].copy_from_slice(&NO_WORD.to_le_bytes());
-        bytes[gate::RECORD..][..8].copy_from_slice(&self.record.to_le_bytes());
-        self.sim.device.memory().write(self.gate, &bytes).unwrap();
-        let mut bytes = [0; payload::SIZE];
-        let words = 8 * payload::PARTS * MAX_VALUES;
-        bytes[payload::VALUES..][..words].fill(0xff);
-        bytes[payload::FIRST..][..8].fill(0xff);
-        self.sim.device.memory().write(self.record, &bytes).unwrap();
-    }
-
-    fn word(&self, at: u64) -> u64 {
-        self.sim.download::<u64>(at, 1)[0]
-    }
-
-    fn failure(&self) -> Option<Failure> {
-        let state: u32 = self.sim.download(self.record + payload::STATE as u64, 1)[0];
-        if state == 0 {
-            return None;
-        }
-        let (key, site) = split(self.word(self.record + payload::FIRST as u64));
-        let site = usize::from(site);
-        let values = (0..self.sites[site].types.len()).map(|value| {
-            (0..payload::PARTS).fold(0, |bits, part| {
-                let at = payload::VALUES + 8 * (payload::PARTS * value + part);
-                let (owner, tag) = split(self.word(self.record + at as u64));
-                let part = TAG_BITS * part as u32;
-                if owner == key {
-                    bits | u64::from(tag) << part
-                } else {
-                    bits
-                }
-            })
-        });
-        Some(Failure {
-            site,
-            key,
-            values: values.collect(),
-            count: gate::count(
-                &(self.sim)
-                    .download::<u8>(self.gate + gate::COUNTS as u64, gate::SIZE - gate::COUNTS),
-            ),
-        })
-    }
-
-    fn launch(&self, name: &str, launch: Launch, args: &[&[u8]]) {
-        let gate = self.gate.to_le_bytes();
-        let args: Vec<&[u8]> = args.iter().copied().chain([&gate[..]]).collect();
-        let report = self.sim.launch_with(name, launch, &args).unwrap();
-        assert!(report.findings.is_empty());
-    }
-}
 
 fn launch(grid: u32, block: u32) -> Launch {
     Launch::new([grid, 1, 1], [block, 1, 1], Vec::new())

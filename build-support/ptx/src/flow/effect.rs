@@ -9,6 +9,8 @@ pub(crate) enum Effect {
     Pure,
     /// It reads memory that others may write, and fails where the address is bad.
     Read,
+    /// It writes memory, and nobody can tell when before the next [`Fixed`](Self::Fixed) instruction.
+    Write,
     /// Anything else: others see it, or it waits, or it goes elsewhere, or nobody here knows it.
     Fixed,
 }
@@ -65,6 +67,28 @@ pub(crate) fn effect(instruction: &Instruction) -> Effect {
         "ld" if !known || !plain(ORDERED) => Effect::Fixed,
         "ld" if instruction.has("param") => Effect::Pure,
         "ld" | "ldu" => Effect::Read,
+        "st" if known && plain(ORDERED) && plain(&["release", "param", "async", "bulk"]) => {
+            Effect::Write
+        }
         _ => Effect::Fixed,
+    }
+}
+
+/// Whether a read and a write, or two writes, can be of the same memory, by their state spaces.
+pub(crate) fn overlaps(a: &Instruction, b: &Instruction) -> bool {
+    let space = |instruction: &Instruction| {
+        let spaces = ["global", "shared", "local", "const"];
+        spaces.into_iter().find(|space| {
+            let words = instruction.modifiers.iter();
+            words
+                .map(|word| word.split("::").next())
+                .any(|word| word == Some(space))
+        })
+    };
+    // What is read through the non-coherent cache, nobody writes meanwhile.
+    let constant = |instruction: &Instruction| instruction.has("nc") || instruction.has("const");
+    match (space(a), space(b)) {
+        (Some(a), Some(b)) if a != b => false,
+        _ => !constant(a) && !constant(b),
     }
 }

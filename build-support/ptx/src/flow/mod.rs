@@ -12,7 +12,7 @@ mod graph;
 mod layout;
 mod loops;
 
-pub(crate) use effect::{Effect, effect};
+pub(crate) use effect::{Effect, effect, overlaps};
 pub(crate) use graph::{BlockId, Graph};
 pub(crate) use layout::{Flow, NodeId, Role, each_operand};
 pub(crate) use loops::{Loop, loops};

@@ -6,6 +6,7 @@
 //! - `constant`: what a register holds
 //! - `failure`, `arguments`: a failure call with all that belongs to it
 //! - `guard`: how the front end lays a check out
+//! - `form`: which code a check has, and why
 //! - `group`: checks that are made together, in front of the loads that they guard
 //! - `range`: loops of which all checks are decided before they begin
 //! - `reach`: which functions can come to a check
@@ -29,6 +30,7 @@ mod cleanup;
 mod code;
 mod constant;
 mod failure;
+mod form;
 mod format;
 mod gate;
 mod group;
@@ -47,6 +49,7 @@ mod strings;
 mod trap;
 mod wait;
 
+pub use form::Form;
 pub use leave::{Leaving, leaving};
 pub use omit::omit;
 pub use refusal::{Place, Refusal};
@@ -54,13 +57,11 @@ pub use site::{Site, SiteKind};
 pub use trap::{Trap, check_traps, traps};
 pub use wait::Wait;
 
-use std::collections::HashSet;
-
 use gpuk_device::record::TAG_BITS;
 
 use self::failure::{Checked, Failing};
+use self::form::Early;
 use self::reach::Reach;
-use self::site::Label;
 use self::strings::Strings;
 use crate::edit::EditError;
 use crate::error::ParseError;
@@ -184,13 +185,6 @@ enum AheadError {
     Parse(#[from] ParseError),
 }
 
-/// The checks that are made before the place where they stand.
-#[derive(Debug, Default)]
-struct Early {
-    ranges: HashSet<Label>,
-    groups: HashSet<Label>,
-}
-
 /// Rewrites a module that has checks and no reason to be refused.
 fn finish(
     module: &Module,
@@ -205,7 +199,7 @@ fn finish(
             .first()
             .map_or_else(String::new, |found| found.function.name.to_string())
     };
-    let done = rewrite::rewrite(module, failing, strings, checked, reach);
+    let done = rewrite::rewrite(module, failing, strings, checked, reach, early);
     let done = done.map_err(|error| {
         vec![Refusal::Rewrite {
             function: first(),

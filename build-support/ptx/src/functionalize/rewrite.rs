@@ -6,6 +6,7 @@ use super::Functionalized;
 use super::cleanup::Cleanup;
 use super::code::{self, End, Prefix, Report};
 use super::failure::{Checked, Failing, Failure};
+use super::form::Early;
 use super::gate;
 use super::lines;
 use super::reach::Reach;
@@ -28,6 +29,7 @@ pub(super) fn rewrite(
     strings: &Strings<'_>,
     checked: &[Checked<'_>],
     reach: &Reach,
+    early: &Early,
 ) -> Result<Functionalized, EditError> {
     let words = Words::new(module);
     let prefix = Prefix {
@@ -71,7 +73,7 @@ pub(super) fn rewrite(
     }
     Ok(Functionalized {
         text: rewriter.edits.apply(module.text())?,
-        sites: sites.finish(&entries, reach),
+        sites: sites.finish(&entries, reach, early),
         entries,
     })
 }

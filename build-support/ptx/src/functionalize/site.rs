@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use gpuk_device::abi::{Kind, SEPARATOR, ValueType};
 
+use super::form::{Early, Form};
 use super::format::placeholders;
 use super::reach::Reach;
 use crate::name::Name;
@@ -29,6 +30,8 @@ pub struct Site {
     pub function: String,
     /// PTX symbols of the entries that can come to it.
     pub entries: Vec<String>,
+    /// Which code it has.
+    pub form: Form,
 }
 
 /// What a site was written with.
@@ -131,6 +134,7 @@ impl Sites {
                 types: label.types.clone(),
                 function: function.to_string(),
                 entries: Vec::new(),
+                form: Form::Exit,
             });
             self.functions.push(BTreeSet::new());
         }
@@ -141,8 +145,13 @@ impl Sites {
     }
 
     /// The table, with the entries that can come to each site.
-    pub(super) fn finish(self, entries: &[String], reach: &Reach) -> Vec<Site> {
+    pub(super) fn finish(self, entries: &[String], reach: &Reach, early: &Early) -> Vec<Site> {
         let mut list = self.list;
+        for (label, id) in &self.known {
+            if let Some(site) = list.get_mut(*id as usize) {
+                site.form = early.form(label);
+            }
+        }
         for (site, functions) in list.iter_mut().zip(self.functions) {
             let comes = |entry: &&String| functions.iter().any(|name| reach.reaches(entry, name));
             site.entries = entries.iter().filter(comes).cloned().collect();

@@ -9,8 +9,9 @@
 //! - `unit`: the statements and what each must come after
 //! - `order`: the order
 //!
-//! Nobody can tell the difference. A load never moves in front of a check before it, a check never in front of
-//! a store, barrier or anything else that others see, and of two checks the first still decides first.
+//! Nobody can tell the difference. A load or store never moves in front of a check before it, a check never in
+//! front of a barrier or what else others see at once, and of two checks the first still decides first. A
+//! check that moved in front of a store owes it where it fails.
 
 mod order;
 mod unit;
@@ -24,7 +25,7 @@ use super::failure::Checked;
 use super::guard::{self, Guarded};
 use super::site::Label;
 use crate::edit::{EditError, Edits};
-use crate::flow::{BlockId, Graph, loops};
+use crate::flow::{BlockId, Flow, Graph, NodeId, loops};
 use crate::module::Module;
 use crate::span::Span;
 use crate::statement::StatementKind;
@@ -59,7 +60,7 @@ pub(super) fn group(
         let guards = guard::find(found, &graph);
         let mut tail = String::new();
         let first = number;
-        for trace in traces(&graph, &guards) {
+        for trace in traces(&found.flow, &graph, &guards) {
             let names = Names {
                 register: &register,
                 label: &label,
@@ -119,7 +120,7 @@ struct Trace {
 }
 
 /// The traces with more than one check.
-fn traces(graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
+fn traces(flow: &Flow<'_>, graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
     let loops = loops(graph);
     let mut found: Vec<Trace> = Vec::new();
     let mut ordered: Vec<Guarded> = guards
@@ -130,12 +131,14 @@ fn traces(graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
     ordered.sort_by_key(|guard| guard.branch);
     for guard in ordered {
         let block = graph.block(guard.branch);
-        let alone = graph.blocks[guard.next].predecessors == [block];
+        let alone =
+            graph.blocks[guard.next].predecessors == [block] && whole(flow, graph, guard.next);
         match found.last_mut() {
             Some(trace) if trace.last == block => {
                 trace.guards.push(guard);
                 trace.last = if alone { guard.next } else { block };
             }
+            _ if !whole(flow, graph, block) => {}
             _ => found.push(Trace {
                 first: block,
                 last: if alone { guard.next } else { block },
@@ -146,6 +149,15 @@ fn traces(graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
     }
     found.retain(|trace| trace.guards.len() > 1);
     found
+}
+
+/// Whether a block begins and ends outside of braces.
+fn whole(flow: &Flow<'_>, graph: &Graph, block: BlockId) -> bool {
+    let block = &graph.blocks[block];
+    let outer = |node: NodeId| std::iter::successors(Some(node), |node| flow.block(*node)).last();
+    let begins = outer(block.first).is_some_and(|outer| outer >= block.first);
+    let behind = block.end;
+    begins && (behind >= flow.nodes.len() || outer(behind).is_some_and(|outer| outer >= behind))
 }
 
 /// The statements of a trace in their new order, and what goes to the end of the body.
@@ -205,8 +217,8 @@ fn rewrite(
                         "\t{{\n\t.reg .b32 \t{ok}_w;\n\tmov.u32 \t{ok}_w, %ntid.x;\n\tsetp.eq.s32 \t{ok}_n, {ok}_w, 0;\n\t}}\n\t@{ok}_n bra \t{cold}_passed;"
                     );
                 }
-                for (at, index) in group.iter().enumerate() {
-                    let Unit::Check { guard, .. } = &units.get(*index)?.kind else {
+                for (at, failing) in group.iter().enumerate() {
+                    let Unit::Check { guard, .. } = &units.get(failing.check)?.kind else {
                         return None;
                     };
                     let predicate = flow.instruction(guard.branch)?.guard.as_ref()?;
@@ -225,6 +237,10 @@ fn rewrite(
                     taken = Some(());
                     if at + 1 < group.len() {
                         let _ = writeln!(tail, "\t@{not}{predicate} bra \t{cold}_{at};");
+                    }
+                    for owed in &failing.owed {
+                        let span = flow.span(units.get(*owed)?.node)?;
+                        let _ = writeln!(tail, "\t{}", module.at(span));
                     }
                     tail.push_str(cold_text(module, checked, graph, guard)?);
                     if at + 1 < group.len() {

@@ -11,7 +11,16 @@ pub(super) enum Step {
     /// A statement.
     Run(usize),
     /// Checks, by one branch.
-    Check(Vec<usize>),
+    Check(Vec<Failing>),
+}
+
+/// A check of a group.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failing {
+    pub(super) check: usize,
+    /// What stands before it and others see, with all that it needs, and was not done yet: where this
+    /// check is the first that fails, it is to be done.
+    pub(super) owed: BTreeSet<usize>,
 }
 
 /// The most checks of a group: each keeps a predicate until the branch, and there are seven.
@@ -65,7 +74,15 @@ pub(super) fn order(units: &[Placed]) -> Vec<Step> {
         for check in &group {
             order.done[*check] = true;
         }
-        order.steps.push(Step::Check(group));
+        let failing = group.into_iter().map(|check| {
+            let writes = (0..check).filter(|unit| units[*unit].effect() == Some(Effect::Write));
+            Failing {
+                check,
+                owed: order.needs(&writes.collect()),
+            }
+        });
+        let failing = failing.collect();
+        order.steps.push(Step::Check(failing));
     }
     order.all_before(units.len());
     order.steps

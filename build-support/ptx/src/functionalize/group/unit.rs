@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Trace;
-use crate::flow::{Effect, Flow, Graph, NodeId, Role, each_operand, effect};
+use crate::flow::{Effect, Flow, Graph, NodeId, Role, each_operand, effect, overlaps};
 use crate::functionalize::guard::Guarded;
 use crate::instruction::Operand;
 use crate::span::Span;
@@ -97,7 +97,7 @@ pub(super) fn units(flow: &Flow<'_>, graph: &Graph, trace: &Trace) -> Option<Vec
             units.push((Unit::Statement(effect), node, registers));
         }
     }
-    Some(depend(units))
+    Some(depend(flow, units))
 }
 
 /// Adds what a statement reads and sets.
@@ -127,12 +127,12 @@ fn read(flow: &Flow<'_>, node: NodeId, registers: &mut Registers) {
 }
 
 /// What every unit must come after.
-fn depend(units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed> {
+fn depend(flow: &Flow<'_>, units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed> {
     let mut set: HashMap<RegisterId, usize> = HashMap::new();
     let mut read: HashMap<RegisterId, Vec<usize>> = HashMap::new();
     let (mut fixed, mut check) = (None, None);
-    // Reads since the last fixed unit.
-    let mut loads = Vec::new();
+    // Reads and writes since the last fixed unit.
+    let mut memory: Vec<(usize, Effect, NodeId)> = Vec::new();
     let mut placed = Vec::with_capacity(units.len());
     for (index, (kind, node, registers)) in units.into_iter().enumerate() {
         let mut after = BTreeSet::new();
@@ -145,28 +145,37 @@ fn depend(units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed> {
             after.extend(read.remove(register).unwrap_or_default());
         }
         after.remove(&index);
+        if !matches!(kind, Unit::Statement(Effect::Pure)) {
+            after.extend(fixed);
+            after.extend(check);
+        }
         match &kind {
             Unit::Statement(Effect::Pure) => {}
-            Unit::Statement(Effect::Read) => {
-                after.extend(fixed);
-                after.extend(check);
-                loads.push(index);
+            Unit::Statement(effect @ (Effect::Read | Effect::Write)) => {
+                let other = memory.iter().filter(|(_, other, place)| {
+                    (*effect == Effect::Write || *other == Effect::Write)
+                        && overlap(flow, *place, node)
+                });
+                after.extend(other.map(|(index, _, _)| index));
+                memory.push((index, *effect, node));
             }
             Unit::Statement(Effect::Fixed) => {
-                after.extend(fixed);
-                after.extend(check);
-                after.extend(loads.drain(..));
+                after.extend(memory.drain(..).map(|(index, _, _)| index));
                 fixed = Some(index);
             }
-            Unit::Check { .. } => {
-                after.extend(fixed);
-                after.extend(check);
-                check = Some(index);
-            }
+            Unit::Check { .. } => check = Some(index),
         }
         placed.push(Placed { kind, node, after });
     }
     placed
+}
+
+/// Whether two statements can be of the same memory; those of whole scopes always.
+fn overlap(flow: &Flow<'_>, a: NodeId, b: NodeId) -> bool {
+    match (flow.instruction(a), flow.instruction(b)) {
+        (Some(a), Some(b)) => overlaps(a, b),
+        _ => true,
+    }
 }
 
 /// The line that a statement is of, as the text of its `.loc`.

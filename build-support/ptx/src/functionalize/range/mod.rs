@@ -70,8 +70,8 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
             };
             number += 1;
             edits.insert(twice.start, twice.ahead);
-            for span in twice.gone {
-                edits.delete(span);
+            for (span, text) in twice.changes {
+                edits.replace(span, text);
             }
             edits.insert(twice.end, twice.back);
             tail.push_str(&twice.slow);
@@ -110,8 +110,8 @@ struct Twice {
     /// In front of the loop: decides, and goes to the slow one.
     start: usize,
     ahead: String,
-    /// What goes from the fast one.
-    gone: Vec<Span>,
+    /// What goes from the fast one, or is another way there.
+    changes: Vec<(Span, String)>,
     /// Behind the fast one: where the slow one comes back.
     end: usize,
     back: String,
@@ -168,15 +168,25 @@ fn twice(
     let back = format!("{label}_{number}");
     let gone = decided.iter().map(|guard| {
         let label = graph.blocks[guard.next].first;
-        Some(Span::new(
-            flow.span(guard.branch)?.start,
-            flow.span(label)?.start,
-        ))
+        let span = Span::new(flow.span(guard.branch)?.start, flow.span(label)?.start);
+        Some((span, String::new()))
     });
+    let mut changes = gone.collect::<Option<Vec<_>>>()?;
+    // The rounds are known, and ptxas unrolls a loop that counts them.
+    let left = format!("{}_left_{number}", names.register);
+    changes.push((
+        flow.span(last)?,
+        format!(
+            "add.s64 \t{left}, {left}, -1;
+\tsetp.ge.s64 \t{left}_p, {left}, 0;
+\t@{left}_p bra \t{};",
+            piece.label()?
+        ),
+    ));
     Some(Twice {
         start: span.start,
-        ahead: ahead.finish(&format!("{slow}{}", piece.header()?)),
-        gone: gone.collect::<Option<_>>()?,
+        ahead: ahead.begin(&left, &count, &format!("{slow}{}", piece.header()?)),
+        changes,
         end: span.end,
         back: format!("\n{back}:"),
         slow: format!(
@@ -211,6 +221,7 @@ fn unrolled(
         match effect(found) {
             Effect::Pure => {}
             Effect::Read => loads += 1,
+            Effect::Write => return None,
             // Calls are those that fail, and branches go forward.
             Effect::Fixed if found.call.is_some() || &*found.opcode == "bra" => {}
             Effect::Fixed if &*found.opcode == "st" && found.has("param") => {}
@@ -267,7 +278,7 @@ fn unrolled(
     Some(Twice {
         start: span.start,
         ahead: text,
-        gone: Vec::new(),
+        changes: Vec::new(),
         end: span.end,
         back: String::new(),
         slow: String::new(),

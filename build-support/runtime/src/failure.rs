@@ -7,10 +7,11 @@ use std::panic::Location;
 use cudarc::driver::CudaContext;
 
 use crate::call;
+use crate::category::Category;
 use crate::driver::DriverError;
 use crate::kernel::KernelInfo;
 use crate::launched::Found;
-use crate::site::{Site, SiteKind};
+use crate::site::Site;
 use crate::slot::Record;
 use crate::value::Value;
 
@@ -63,54 +64,6 @@ pub struct Failure {
     pub stream: u64,
     /// What the driver says, if the launch did not end as launches do.
     pub fault: Option<DriverError>,
-}
-
-/// The kind of a [`FailedCheck`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Category {
-    /// `GPUK_CHECK`.
-    Check,
-    /// `GPUK_EXPECT`.
-    Expect,
-    /// `GPUK_DEBUG_CHECK`.
-    DebugCheck,
-    /// `GPUK_DEBUG_EXPECT`.
-    DebugExpect,
-    /// `assert`.
-    Assert,
-    /// A `trap`, where the setting `traps` makes it a check.
-    Trap,
-    /// No check is known to have failed, but it cannot be said that none did: the driver reports a fault, or
-    /// the record names a check that the image does not have. Block, thread and place are then zero or empty.
-    Fault,
-}
-
-impl From<SiteKind> for Category {
-    fn from(kind: SiteKind) -> Self {
-        match kind {
-            SiteKind::Check => Self::Check,
-            SiteKind::Expect => Self::Expect,
-            SiteKind::DebugCheck => Self::DebugCheck,
-            SiteKind::DebugExpect => Self::DebugExpect,
-            SiteKind::Assert => Self::Assert,
-            SiteKind::Trap => Self::Trap,
-        }
-    }
-}
-
-impl Category {
-    const fn headline(self) -> &'static str {
-        match self {
-            Self::Check => SiteKind::Check.headline(),
-            Self::Expect => SiteKind::Expect.headline(),
-            Self::DebugCheck => SiteKind::DebugCheck.headline(),
-            Self::DebugExpect => SiteKind::DebugExpect.headline(),
-            Self::Assert => SiteKind::Assert.headline(),
-            Self::Trap => SiteKind::Trap.headline(),
-            Self::Fault => "launch failed",
-        }
-    }
 }
 
 /// Where a record comes from.
@@ -325,6 +278,7 @@ mod tests {
     use cudarc::driver::sys::CUresult;
 
     use super::*;
+    use crate::site::SiteKind;
 
     static INFO: KernelInfo = KernelInfo {
         name: "gather",

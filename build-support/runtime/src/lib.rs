@@ -30,6 +30,7 @@
 mod arch;
 mod argument;
 mod call;
+mod category;
 mod choice;
 mod driver;
 mod error;
@@ -70,10 +71,11 @@ pub use gpuk_device::abi::ValueType;
 pub use half;
 
 pub use argument::{Address, Argument, Null, Read, Write};
+pub use category::{Categories, Category};
 pub use choice::NoImage;
 pub use driver::{DeviceError, DriverError, NoDriver, device, probe};
 pub use error::{LaunchError, ThreadLimit};
-pub use failure::{Category, FailedCheck, Failure};
+pub use failure::{FailedCheck, Failure};
 pub use function::{Function, Pass};
 pub use graph::{CaptureError, Graph, capture};
 pub use image::Image;

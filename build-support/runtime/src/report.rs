@@ -7,8 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use gpuk_device::abi::ValueType;
 
+use crate::category::Category;
 use crate::driver::DriverError;
-use crate::failure::{Category, FailedCheck};
+use crate::failure::FailedCheck;
 use crate::value::Value;
 
 /// What a [`FailedCheck`] says, owned. It is what one is serialized as, and what is read back.
@@ -59,7 +60,7 @@ pub struct FailureReport {
     pub kernel: String,
     /// What failed, with the captured values.
     pub message: String,
-    /// `check`, `expect`, `debug_check`, `debug_expect`, `assert`, `fault`.
+    /// `check`, `expect`, `debug_check`, `debug_expect`, `assert`, `trap`, `fault`.
     pub category: String,
     /// The check's number, 16 hexadecimal digits.
     #[serde(with = "hexadecimal")]

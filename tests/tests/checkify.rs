@@ -1,6 +1,5 @@
 //! The page that compares checkify with gpuk names tests: they exist.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use gpuk_build::config::Manifest;
+use gpuk_build::config::{Manifest, Profile};
 use gpuk_build::run::ToolCommand;
 use gpuk_template_tests::{Files, Template, files, workspace_root, write};
 use toml::{Table, Value};
@@ -50,7 +50,12 @@ fn gpuk_reads_every_choice_of_architectures() {
         let folder = tempfile::tempdir().unwrap();
         write(&files, folder.path());
         let mut findings = Vec::new();
-        let manifest = Manifest::read(&folder.path().join("Cargo.toml"), &mut findings).unwrap();
+        let manifest = Manifest::read(
+            &folder.path().join("Cargo.toml"),
+            Profile::Dev,
+            &mut findings,
+        )
+        .unwrap();
         let archs = manifest.config.archs.iter().map(ToString::to_string);
         assert_eq!(archs.collect::<Vec<_>>().join(" "), expected);
         assert!(findings.is_empty(), "{findings:?}");

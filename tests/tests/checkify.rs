@@ -1,6 +1,5 @@
 //! The page that compares checkify with gpuk names tests: they exist.
 
-
 use std::collections::BTreeMap;
 
 use gpuk_tests::workspace_root;

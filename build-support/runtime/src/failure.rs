@@ -49,8 +49,8 @@ pub struct Failure {
     pub thread: [u32; 3],
     /// The captured values.
     pub values: Vec<Value>,
-    /// How often a check of this launch failed: once for each thread that stopped, and for each time that an
-    /// expectation was not met.
+    /// How many threads of this launch failed. Each counts once, also if it went on and failed again. 0 if that is not
+    /// known.
     pub failed_threads: u64,
     /// The call that launched the kernel.
     pub launched_at: &'static Location<'static>,
@@ -105,10 +105,11 @@ impl FailedCheck {
         match &found.origin {
             Some(origin) => Self::new(origin, place, &found.record, found.count, fault),
             None => {
-                let message = format!(
-                    "a check failed, but the record names launch {} of the scope, which was none",
-                    found.record.launch
-                );
+                let message = "a check failed, but it is not known in which launch of the scope";
+                let message = match fault {
+                    Some(error) => format!("{error}; {message}"),
+                    None => message.to_owned(),
+                };
                 Self::without_check(any, place, message, fault)
             }
         }

@@ -41,7 +41,7 @@ pub(crate) struct Found {
     pub(crate) record: Record,
     /// How often a check failed; 0 if that is not known.
     pub(crate) count: u64,
-    /// `None` if the record names a launch that was none.
+    /// `None` if it is not known which launch it was.
     pub(crate) origin: Option<Origin>,
 }
 
@@ -70,23 +70,25 @@ impl Launched {
     /// What the slots say. The launches are over, and no copy of them runs.
     pub(crate) fn read(&self, copies: &CopyStream) -> Option<Found> {
         let (slot, record) = self.record()?;
-        let mut counts = Vec::with_capacity(2);
-        for slot in self.slots() {
-            counts.push((slot, slot.counts(copies)));
+        let (mut count, mut skipped) = (0, Some(0));
+        for each in self.slots() {
+            match each.counts(copies) {
+                Ok(counts) => {
+                    if each == slot {
+                        count = counts.failed;
+                    }
+                    // Each counts on from the one before it.
+                    skipped = skipped.map(|most: u32| most.max(counts.skipped));
+                }
+                Err(_) => skipped = None,
+            }
         }
-        let of_slot = counts.iter().find(|(of, _)| *of == slot);
-        let count = match of_slot {
-            Some((_, Ok(counts))) => counts.failed,
-            _ => 0,
-        };
-        // Each counts on from the one before it.
-        let skipped = counts.iter().flat_map(|(_, counts)| counts);
-        let skipped = skipped.map(|counts| counts.skipped).max().unwrap_or(0);
         let origin = match &self.by {
             By::Launch(origin) => Some(*origin),
-            By::Chain(_, chain) => chain.skipped_by(skipped),
-            By::Replay(chain) if chain.skips => chain.skipped_by(skipped),
-            By::Replay(chain) => chain.origins.get(record.launch as usize).copied(),
+            By::Replay(chain) if !chain.skips => chain.origins.get(record.launch as usize).copied(),
+            By::Chain(_, chain) | By::Replay(chain) => {
+                skipped.and_then(|skipped| chain.skipped_by(skipped))
+            }
         };
         Some(Found {
             record,

@@ -75,6 +75,9 @@ pub fn check_error(scope: &Scope, payload: ErrorPayload) {
 /// })?;
 /// ```
 ///
+/// Scopes of several streams and devices become one by their payloads: `gpuk::check_error(&scope, other.finish())` makes
+/// the other's failure this one's, and [`ErrorPayload::join`] makes one outcome of several.
+///
 /// Several threads may launch in one; the order of their calls is then up to them. Dropped without
 /// [`finish`](Self::finish), it reports failures as a dropped payload does.
 pub struct Scope {

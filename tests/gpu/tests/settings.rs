@@ -18,7 +18,7 @@ fn gpu_a_trap_comes_back_as_a_value_and_the_context_lives_on() {
     assert_eq!((failed.block, failed.thread), ([1, 0, 0], [13, 0, 0]));
     assert_eq!(failed.message, "trap reached: `__trap()`");
     assert_eq!(
-        (&*failed.file, failed.failed_threads),
+        (failed.file, failed.failed_threads),
         ("kernels/traps.cu", 1)
     );
     assert!(

@@ -1,7 +1,7 @@
 //! Which checks stop a thread that others wait for.
 //!
 //! A check is looked at as if it held: what the thread would then come to is what others miss when it has left. So
-//! a check behind the last barrier is none of these.
+//! a check behind the last barrier is none of these, and one that all threads fail together is none.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,6 +9,7 @@ use super::called::{self, Calls};
 use super::failure::{self, Failing, Failure};
 use super::steps::Steps;
 use super::strings::Strings;
+use super::uniform::Uniform;
 use super::wait::{Wait, Waits};
 use super::{Place, SiteKind};
 use crate::flow::{Flow, NodeId};
@@ -58,7 +59,16 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
             let Some(function) = functions.get(&*checked.function.name) else {
                 continue;
             };
+            let uniform = (checked.function.is_entry())
+                .then(|| Uniform::new(checked.function, &checked.flow));
             for failure in &checked.failures {
+                let together = uniform.as_ref().is_some_and(|uniform| {
+                    let steps = program.bodies.get(function).map(|body| &body.steps);
+                    steps.is_some_and(|steps| uniform.decides(&checked.flow, steps, failure.call))
+                });
+                if together {
+                    continue;
+                }
                 let missed = program.missed(function, failure.call, &functions);
                 let missed = missed.into_iter().filter(|(_, _, wait)| {
                     (*wait != Wait::Cluster || shares) && leaves(failure.label.kind, *wait)

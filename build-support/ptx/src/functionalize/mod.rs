@@ -16,7 +16,7 @@
 //! - `cleanup`, `strings`: what goes with the calls
 //! - `rewrite`: the edits, `lines`: what goes with a statement
 //! - `omit`: takes checks out instead
-//! - `steps`, `called`, `wait`, `leave`: which checks stop a thread that others wait for
+//! - `steps`, `called`, `uniform`, `wait`, `leave`: which checks stop a thread that others wait for
 //! - `trap`: checks in the place of traps
 //!
 //! What the record means is `gpuk-device`'s; who allocates and reads it is not here.
@@ -47,6 +47,7 @@ mod skip;
 mod steps;
 mod strings;
 mod trap;
+mod uniform;
 mod wait;
 
 pub use form::Form;

@@ -58,7 +58,7 @@ KERNEL(copies) {
     p[32] = tile[threadIdx.x];
 }
 KERNEL(look_back) {
-    GPUK_CHECK(n > 0);
+    GPUK_CHECK(p[blockIdx.x] > 0);
     int *flags = p + 1024;
     int i = blockIdx.x;
     asm volatile("st.release.gpu.s32 [%0], 1;" ::"l"(flags + i) : "memory");
@@ -92,7 +92,7 @@ extern "C" __global__ void __cluster_dims__(2) cluster_apart(int *p, int n) {
     p[0] = 1;
 }
 KERNEL(registers) {
-    GPUK_CHECK(n > 0);
+    GPUK_CHECK(p[0] > 0);
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     p[0] = 1;
 }
@@ -125,4 +125,15 @@ KERNEL(debug) {
 KERNEL(debug_only) {
     GPUK_DEBUG_EXPECT(p[1] < n);
     p[0] = p[1];
+}
+__device__ __noinline__ int given(int *p, int n) { return p[n] + n; }
+KERNEL(together) {
+    GPUK_CHECK(n > 0 && blockDim.x <= 128);
+    asm volatile("barrier.sync 1, 128;" ::: "memory");
+    p[0] = 1;
+}
+KERNEL(apart) {
+    GPUK_CHECK(given(p, n) > 0);
+    asm volatile("barrier.sync 1, 128;" ::: "memory");
+    p[0] = 1;
 }

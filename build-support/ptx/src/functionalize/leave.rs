@@ -61,7 +61,8 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
             };
             let uniform = (checked.function.is_entry())
                 .then(|| Uniform::new(checked.function, &checked.flow));
-            for failure in &checked.failures {
+            let stopping = checked.failures.iter();
+            for failure in stopping.filter(|failure| failure.label.kind.stops()) {
                 let together = uniform.as_ref().is_some_and(|uniform| {
                     let steps = program.bodies.get(function).map(|body| &body.steps);
                     steps.is_some_and(|steps| uniform.decides(&checked.flow, steps, failure.call))
@@ -70,9 +71,8 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
                     continue;
                 }
                 let missed = program.missed(function, failure.call, &functions);
-                let missed = missed.into_iter().filter(|(_, _, wait)| {
-                    (*wait != Wait::Cluster || shares) && leaves(failure.label.kind, *wait)
-                });
+                let missed =
+                    (missed.into_iter()).filter(|(_, _, wait)| *wait != Wait::Cluster || shares);
                 found.extend(missed.map(|missed| program.leaving(failure, &entry.name, missed)));
             }
         }
@@ -81,11 +81,6 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
     found.sort_by_key(key);
     found.dedup_by_key(|leaving| key(leaving));
     found
-}
-
-/// Whether a failure of that kind takes away a thread that others miss there.
-fn leaves(kind: SiteKind, _wait: Wait) -> bool {
-    kind.stops()
 }
 
 /// A wait: in which function, where, and what for.

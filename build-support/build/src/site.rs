@@ -3,6 +3,7 @@
 use std::fmt;
 
 use gpuk_device::abi::ValueType;
+use gpuk_ptx::functionalize::Form;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Place;
@@ -25,6 +26,9 @@ pub struct SiteRecord {
     pub types: Vec<ValueType>,
     /// The entries that reach it.
     pub entries: Vec<String>,
+    /// Which code it has.
+    #[serde(with = "form")]
+    pub form: Form,
 }
 
 /// What a site is.
@@ -88,5 +92,25 @@ mod types {
         let names = Vec::<String>::deserialize(from)?;
         let ty = |name: &String| ValueType::from_name(name).ok_or_else(|| D::Error::custom(name));
         names.iter().map(ty).collect()
+    }
+}
+
+/// A form by its name.
+mod form {
+    use gpuk_ptx::functionalize::Form;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes fields by reference"
+    )]
+    pub(super) fn serialize<S: Serializer>(form: &Form, to: S) -> Result<S::Ok, S::Error> {
+        form.as_str().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Form, D::Error> {
+        let name = String::deserialize(from)?;
+        Form::from_name(&name).ok_or_else(|| D::Error::custom(name))
     }
 }

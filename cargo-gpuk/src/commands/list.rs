@@ -70,5 +70,9 @@ fn human(module: &ModuleReport, report: &KernelReport, shell: &Shell) {
     for site in sites {
         let (place, kind, condition) = (&site.place, site.kind, &site.condition);
         shell.data(format_args!("    {kind}({condition})  {place}"));
+        if shell.is_verbose() {
+            let (form, why) = (site.form, site.form.why());
+            shell.data(format_args!("        {form}: {why}"));
+        }
     }
 }

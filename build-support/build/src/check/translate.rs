@@ -13,6 +13,7 @@ use crate::site::{SiteKind, SiteRecord};
 pub(crate) fn site(site: &Site) -> SiteRecord {
     SiteRecord {
         kind: kind(site.kind),
+        form: site.form,
         function: match site.entries.contains(&site.function) {
             // In the kernel itself, whichever of a template's instances that is.
             true => String::new(),

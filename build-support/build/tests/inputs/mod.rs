@@ -9,6 +9,7 @@ use gpuk_build::kernel::{
 };
 use gpuk_build::site::{SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
+use gpuk_ptx::functionalize::Form;
 
 pub(crate) const F32: Type = Type::Scalar(Scalar::F32);
 pub(crate) const I32: Type = Type::Scalar(Scalar::I32);
@@ -146,6 +147,7 @@ fn site(kind: SiteKind, condition: &str, format: Option<&str>, types: &[ValueTyp
         format: format.map(str::to_owned),
         types: types.to_vec(),
         entries: vec![],
+        form: Form::Exit,
     }
 }
 

@@ -158,19 +158,20 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
 /// The module with checks before the place where they stand; `None` if all stay.
 fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, AheadError> {
     let mut early = Early::default();
-    let mut done = None;
+    let (mut done, mut soon) = (None, None);
     let strings = Strings::new(module);
     let failing = Failing::new(module, options);
     let checked = failure::find(module, &failing, &strings, &mut Vec::new());
     if let Some(split) = range::split(module, &checked)? {
         early.ranges = split.labels;
+        soon = Some(split.early);
         done = Some(Module::parse(split.text)?);
     }
     let module = done.as_ref().unwrap_or(module);
     let strings = Strings::new(module);
     let failing = Failing::new(module, options);
     let checked = failure::find(module, &failing, &strings, &mut Vec::new());
-    if let Some(grouped) = group::group(module, &checked)? {
+    if let Some(grouped) = group::group(module, &checked, soon.as_deref())? {
         early.groups = grouped.labels;
         done = Some(Module::parse(grouped.text)?);
     }

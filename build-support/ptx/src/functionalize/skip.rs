@@ -9,31 +9,57 @@ use gpuk_device::record::{NO_WORD, SKIP, gate};
 
 use super::code::{Prefix, load_gate};
 use crate::edit::Edits;
+use crate::flow::{Effect, effect};
 use crate::function::{Function, FunctionKind};
+use crate::statement::{Body, Statement, StatementKind};
 
-/// Puts it in front of an entry's instructions.
+/// Puts the test in front of an entry's first effect, and what is seldom done behind them.
 pub(super) fn insert(edits: &mut Edits, function: &Function, prefix: &Prefix, gate: &str) {
     if let (FunctionKind::Entry, Some(body)) = (function.kind, &function.body) {
-        edits.insert(body.span.start + 1, text(prefix, gate));
+        let (test, told) = text(prefix, gate);
+        edits.insert(first_effect(body), test);
+        edits.insert(body.span.end.saturating_sub(1), told);
     }
 }
 
-fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> String {
+/// Where the first instruction of a body stands that is more than arithmetic. What is before it costs less
+/// beside the test than behind it.
+fn first_effect(body: &Body) -> usize {
+    let arithmetic = |statement: &&Statement| match &statement.kind {
+        StatementKind::Instruction(found) => effect(found) == Effect::Pure,
+        StatementKind::Registers(_) | StatementKind::Variables(_) | StatementKind::Loc(_) => true,
+        _ => false,
+    };
+    let mut rest = body.statements.iter().skip_while(arithmetic);
+    rest.next()
+        .map_or(body.span.start + 1, |statement| statement.span.start)
+}
+
+fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> (String, String) {
     let load = load_gate(FunctionKind::Entry, &format!("{r}_gate"), gate);
     // The upper half of a word is enough to tell whether it is one of a thread.
     let (best, none) = (gate::BEST + 4, (NO_WORD >> 32) as i32);
     let (other, skipped) = (gate::PAIR as u64 | SKIP, gate::SKIPPED);
     let own = skipped as u64 - SKIP;
-    format!(
-        "
+    let test = format!(
+        "{{
+\t.reg .pred \t{r}_p;
+\t.reg .b32 \t{r}_a;
+\tld.param.u32 \t{r}_a, [{gate}];
+\tand.b32 \t{r}_a, {r}_a, {SKIP};
+\tsetp.ne.s32 \t{r}_p, {r}_a, 0;
+\t@{r}_p bra \t{label}_told;
+\t}}
+{label}_run:
+\t"
+    );
+    let told = format!(
+        "\tret;
+{label}_told:
 \t{{
 \t.reg .pred \t{r}_p;
 \t.reg .b32 \t{r}_a;
 \t.reg .b64 \t{r}_gate, {r}_before;
-\tld.param.u32 \t{r}_a, [{gate}];
-\tand.b32 \t{r}_a, {r}_a, {SKIP};
-\tsetp.eq.s32 \t{r}_p, {r}_a, 0;
-\t@{r}_p bra \t{label}_run;
 \t{load}
 \tcvta.to.global.u64 \t{r}_gate, {r}_gate;
 \txor.b64 \t{r}_before, {r}_gate, {other};
@@ -46,6 +72,7 @@ fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> String {
 \tst.volatile.global.u32 \t[{r}_gate+{own}], {r}_a;
 \texit;
 \t}}
-{label}_run:"
-    )
+"
+    );
+    (test, told)
 }

@@ -71,6 +71,13 @@ enum Statement {
         test: Test,
         body: Vec<Self>,
     },
+    /// Rounds over elements that follow each other, each the index of another, which a check is of.
+    Walk {
+        to: u64,
+        start: u64,
+        rounds: u64,
+        body: Vec<Self>,
+    },
     Barrier,
 }
 
@@ -173,6 +180,7 @@ fn smaller(body: &[Statement]) -> Vec<Vec<Statement>> {
         let inner = match &body[at] {
             Statement::If { body, .. }
             | Statement::Loop { body, .. }
+            | Statement::Walk { body, .. }
             | Statement::Guarded { between: body, .. } => body,
             _ => continue,
         };
@@ -181,6 +189,7 @@ fn smaller(body: &[Statement]) -> Vec<Vec<Statement>> {
             match &mut changed {
                 Statement::If { body, .. }
                 | Statement::Loop { body, .. }
+                | Statement::Walk { body, .. }
                 | Statement::Guarded { between: body, .. } => *body = less,
                 _ => {}
             }
@@ -210,7 +219,7 @@ fn statement(random: &mut Random, depth: usize) -> Statement {
     };
     let kind = ["check", "check", "check", "check", "expect"][below(5) as usize];
     let nested = depth < 2 && below(3) == 0;
-    match below(if nested { 16 } else { 12 }) {
+    match below(if nested { 18 } else { 12 }) {
         0 | 1 => Statement::Compute {
             to,
             op: [
@@ -259,6 +268,17 @@ fn statement(random: &mut Random, depth: usize) -> Statement {
                 compare,
                 a,
                 constant,
+                body,
+            }
+        }
+        13 | 14 => {
+            let (start, rounds) = (below(8), below(REGISTERS));
+            let count = below(3);
+            let body = (0..count).map(|_| statement(random, 2)).collect();
+            Statement::Walk {
+                to,
+                start,
+                rounds,
                 body,
             }
         }
@@ -385,10 +405,14 @@ impl Writer {
     }
 
     fn load(&mut self, to: u64, index: &str) {
+        self.load_to(&format!("%r{to}"), index);
+    }
+
+    fn load_to(&mut self, to: &str, index: &str) {
         let n = self.fresh();
         self.line(&format!("mul.wide.s32 \t%d{n}, {index}, 4;"));
         self.line(&format!("add.s64 \t%e{n}, %in, %d{n};"));
-        self.line(&format!("ld.global.nc.u32 \t%r{to}, [%e{n}];"));
+        self.line(&format!("ld.global.nc.u32 \t{to}, [%e{n}];"));
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -439,6 +463,28 @@ impl Writer {
                     "red.global.add.u32 \t[%sums+{}], %r{from};",
                     slot * 4
                 ));
+            }
+            Statement::Walk {
+                to,
+                start,
+                rounds,
+                body,
+            } => {
+                let (n, left, value) = (self.fresh(), self.fresh(), self.fresh());
+                self.line(&format!("and.b32 \t%t{left}, %r{rounds}, 31;"));
+                self.line(&format!("add.s32 \t%t{left}, %t{left}, 1;"));
+                self.line(&format!("add.s64 \t%s{n}, %in, {};", start * 4));
+                let _ = writeln!(self.text, "\n$LOOP_{n}:");
+                self.line(&format!("ld.global.nc.u32 \t%t{value}, [%s{n}];"));
+                self.check("check", "lt.u32", &format!("%t{value}"), "%n", 2);
+                let index = self.fresh();
+                self.load_to(&format!("%t{index}"), &format!("%t{value}"));
+                self.all(body);
+                self.line(&format!("add.s32 \t%r{to}, %r{to}, %t{index};"));
+                self.line(&format!("add.s64 \t%s{n}, %s{n}, 4;"));
+                self.line(&format!("add.s32 \t%t{left}, %t{left}, -1;"));
+                self.line(&format!("setp.ne.s32 \t%p{n}, %t{left}, 0;"));
+                self.line(&format!("@%p{n} bra \t$LOOP_{n};"));
             }
             Statement::Barrier => self.line("bar.sync \t0;"),
             Statement::If {

@@ -19,13 +19,14 @@ mod unit;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use self::order::{Step, order};
-use self::unit::Unit;
+use self::order::{Failing, Step, order};
+use self::unit::{Placed, Unit};
 use super::failure::Checked;
 use super::guard::{self, Guarded};
 use super::site::Label;
 use crate::edit::{EditError, Edits};
 use crate::flow::{BlockId, Flow, Graph, NodeId, loops};
+use crate::instruction::Operand;
 use crate::module::Module;
 use crate::span::Span;
 use crate::statement::StatementKind;
@@ -42,10 +43,12 @@ pub(super) struct Grouped {
 /// The most statements that are put in another order.
 const MAX_UNITS: usize = 4096;
 
-/// Groups the checks of a module; `None` if there is nothing to do.
+/// Groups the checks of a module; `None` if there is nothing to do. Registers whose names begin with `early`
+/// may be loaded before the checks in front of the load.
 pub(super) fn group(
     module: &Module,
     checked: &[Checked<'_>],
+    early: Option<&str>,
 ) -> Result<Option<Grouped>, EditError> {
     let words = Words::new(module);
     let register = words.free_prefix("%gpukg");
@@ -66,7 +69,8 @@ pub(super) fn group(
                 label: &label,
                 number: &mut number,
             };
-            let Some((span, text, cold)) = rewrite(module, found, &graph, &trace, names) else {
+            let Some((span, text, cold)) = rewrite(module, found, &graph, &trace, early, names)
+            else {
                 continue;
             };
             edits.replace(span, text);
@@ -166,10 +170,11 @@ fn rewrite(
     checked: &Checked<'_>,
     graph: &Graph,
     trace: &Trace,
+    early: Option<&str>,
     names: Names<'_>,
 ) -> Option<(Span, String, String)> {
     let flow = &checked.flow;
-    let units = unit::units(flow, graph, trace)?;
+    let units = unit::units(flow, graph, trace, early)?;
     if units.len() > MAX_UNITS {
         return None;
     }
@@ -207,7 +212,9 @@ fn rewrite(
                 let ok = format!("{register}_{number}");
                 let cold = format!("{label}_{number}");
                 *number += 1;
-                let mut taken: Option<()> = None;
+                let together = highest(flow, &units, &group, &ok);
+                text.push_str(together.as_deref().unwrap_or_default());
+                let mut first = true;
                 let _ = writeln!(tail, "{cold}:");
                 if trace.once {
                     // Never taken, as no block is 0 threads wide. With it ptxas does not make the way of
@@ -225,16 +232,17 @@ fn rewrite(
                     let predicate = &predicate.predicate.register()?.name;
                     // The predicate that says whether the check passes.
                     let not = if guard.passes_if { "" } else { "!" };
-                    let _ = match (taken, guard.passes_if) {
-                        (None, true) => write!(text, "mov.pred \t{ok}, {predicate};\n\t"),
-                        (None, false) => write!(text, "not.pred \t{ok}, {predicate};\n\t"),
-                        (Some(()), true) => write!(text, "and.pred \t{ok}, {ok}, {predicate};\n\t"),
-                        (Some(()), false) => write!(
+                    let _ = match (first, guard.passes_if) {
+                        _ if together.is_some() => Ok(()),
+                        (true, true) => write!(text, "mov.pred \t{ok}, {predicate};\n\t"),
+                        (true, false) => write!(text, "not.pred \t{ok}, {predicate};\n\t"),
+                        (false, true) => write!(text, "and.pred \t{ok}, {ok}, {predicate};\n\t"),
+                        (false, false) => write!(
                             text,
                             "not.pred \t{ok}_n, {predicate};\n\tand.pred \t{ok}, {ok}, {ok}_n;\n\t"
                         ),
                     };
-                    taken = Some(());
+                    first = false;
                     if at + 1 < group.len() {
                         let _ = writeln!(tail, "\t@{not}{predicate} bra \t{cold}_{at};");
                     }
@@ -260,6 +268,65 @@ fn rewrite(
         text.trim_end().to_owned() + "\n",
         tail,
     ))
+}
+
+/// Where all checks of a group ask whether a number is below the same bound, their highest number decides: a
+/// tree of maxima takes less time than a chain of comparisons.
+fn highest(flow: &Flow<'_>, units: &[Placed], group: &[Failing], ok: &str) -> Option<String> {
+    let single = |operand: &Operand| match operand {
+        Operand::Register(register) if flow.definitions(register.id).len() == 1 => {
+            Some(register.name.to_string())
+        }
+        _ => None,
+    };
+    let mut bound = None;
+    let mut open = Vec::new();
+    for failing in group {
+        let Unit::Check { guard, .. } = &units.get(failing.check)?.kind else {
+            return None;
+        };
+        let predicate = &flow.instruction(guard.branch)?.guard.as_ref()?.predicate;
+        let [set] = flow.definitions(predicate.register()?.id) else {
+            return None;
+        };
+        let test = flow.instruction(*set)?;
+        let [_, number, limit] = &test.operands[..] else {
+            return None;
+        };
+        let limit = single(limit)?;
+        if !guard.passes_if || test.guard.is_some() || !test.is("setp.lt.u32") {
+            return None;
+        }
+        if bound.get_or_insert_with(|| limit.clone()) != &limit {
+            return None;
+        }
+        let number = single(number)?;
+        if !open.contains(&number) {
+            open.push(number);
+        }
+    }
+    let bound = bound.filter(|_| open.len() > 2)?;
+    let mut text = format!("{{\n\t.reg .b32 \t{ok}_m<{}>;\n\t", open.len());
+    let mut made = 0;
+    while open.len() > 1 {
+        let pairs = open.chunks(2).map(|pair| match pair {
+            [a, b] => {
+                let name = format!("{ok}_m{made}");
+                made += 1;
+                // Writing to a string does not fail.
+                let _ = write!(text, "max.u32 \t{name}, {a}, {b};\n\t");
+                name
+            }
+            alone => alone.concat(),
+        });
+        open = pairs.collect();
+    }
+    let _ = write!(
+        text,
+        "setp.lt.u32 \t{ok}, {}, {bound};\n\t}}\n\t",
+        open.concat()
+    );
+    Some(text)
 }
 
 /// The text of a block that fails, without its label.

@@ -23,8 +23,8 @@ pub(super) struct Failing {
     pub(super) owed: BTreeSet<usize>,
 }
 
-/// The most checks of a group: each keeps a predicate until the branch, and there are seven.
-const MAX_GROUP: usize = 6;
+/// The most checks of a group.
+const MAX_GROUP: usize = 8;
 
 /// The most loads whose results wait for a later check before they are used.
 const MAX_WAITING: usize = 24;
@@ -61,10 +61,11 @@ pub(super) fn order(units: &[Placed]) -> Vec<Step> {
                 .filter(|unit| !group.contains(unit))
                 .collect();
             let needs = order.needs(&wanted);
-            if needs
-                .iter()
-                .any(|unit| units[*unit].effect() != Some(Effect::Pure))
-            {
+            // A load that waits for no check of the group may be made before it.
+            let waits = needs.iter().any(|unit| units[*unit].effect().is_none());
+            let moves =
+                |unit: &usize| matches!(units[*unit].effect(), Some(Effect::Pure | Effect::Read));
+            if waits || !needs.iter().all(moves) {
                 break;
             }
             order.run(wanted);

@@ -44,7 +44,12 @@ struct Registers {
 }
 
 /// The units of a trace in the order of the text; `None` where something cannot be moved over.
-pub(super) fn units(flow: &Flow<'_>, graph: &Graph, trace: &Trace) -> Option<Vec<Placed>> {
+pub(super) fn units(
+    flow: &Flow<'_>,
+    graph: &Graph,
+    trace: &Trace,
+    early: Option<&str>,
+) -> Option<Vec<Placed>> {
     let mut units: Vec<(Unit, NodeId, Registers)> = Vec::new();
     let cold = |block| trace.guards.iter().any(|guard| guard.cold == block);
     for block in trace.first..=trace.last {
@@ -97,7 +102,7 @@ pub(super) fn units(flow: &Flow<'_>, graph: &Graph, trace: &Trace) -> Option<Vec
             units.push((Unit::Statement(effect), node, registers));
         }
     }
-    Some(depend(flow, units))
+    Some(depend(flow, units, early))
 }
 
 /// Adds what a statement reads and sets.
@@ -127,7 +132,11 @@ fn read(flow: &Flow<'_>, node: NodeId, registers: &mut Registers) {
 }
 
 /// What every unit must come after.
-fn depend(flow: &Flow<'_>, units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed> {
+fn depend(
+    flow: &Flow<'_>,
+    units: Vec<(Unit, NodeId, Registers)>,
+    early: Option<&str>,
+) -> Vec<Placed> {
     let mut set: HashMap<RegisterId, usize> = HashMap::new();
     let mut read: HashMap<RegisterId, Vec<usize>> = HashMap::new();
     let (mut fixed, mut check) = (None, None);
@@ -147,7 +156,9 @@ fn depend(flow: &Flow<'_>, units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed>
         after.remove(&index);
         if !matches!(kind, Unit::Statement(Effect::Pure)) {
             after.extend(fixed);
-            after.extend(check);
+            if !early.is_some_and(|early| loads_into(flow, node, early)) {
+                after.extend(check);
+            }
         }
         match &kind {
             Unit::Statement(Effect::Pure) => {}
@@ -168,6 +179,15 @@ fn depend(flow: &Flow<'_>, units: Vec<(Unit, NodeId, Registers)>) -> Vec<Placed>
         placed.push(Placed { kind, node, after });
     }
     placed
+}
+
+/// Whether a statement loads a register whose name begins so.
+fn loads_into(flow: &Flow<'_>, node: NodeId, prefix: &str) -> bool {
+    let found = flow
+        .instruction(node)
+        .filter(|found| &*found.opcode == "ld");
+    let to = found.and_then(|found| found.operands.first()?.register());
+    to.is_some_and(|register| register.name.starts_with(prefix))
 }
 
 /// Whether two statements can be of the same memory; those of whole scopes always.

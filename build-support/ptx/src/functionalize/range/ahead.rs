@@ -334,13 +334,10 @@ impl<'a> Ahead<'a> {
 
 impl Ahead<'_> {
     /// The code, which goes to `rest` unless all that was required holds, and else sets `left` to `count`.
-    /// What it declares stays in sight.
     pub(super) fn begin(self, left: &str, count: &str, rest: &str) -> String {
         let finished = self.finish(rest);
         let (code, _) = finished.rsplit_once("\t}").unwrap_or((&finished, ""));
-        format!(
-            ".reg .b64 \t{left};\n\t.reg .pred \t{left}_p;\n\t{code}\tmov.b64 \t{left}, {count};\n\t}}\n"
-        )
+        format!("{code}\tmov.b64 \t{left}, {count};\n\t}}\n")
     }
 }
 

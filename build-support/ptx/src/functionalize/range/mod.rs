@@ -9,11 +9,13 @@
 //! - `step`: how a value changes from round to round
 //! - `trips`: how many rounds there can be
 //! - `ahead`: the code in front of the loop
+//! - `early`: loads of later rounds that cannot fail where an earlier one did not
 //!
 //! Nothing is decided by what a number is likely to be: a difference that could wrap, or rounds that cannot
 //! be counted, lead to the loop as it was.
 
 mod ahead;
+mod early;
 mod step;
 mod trips;
 
@@ -28,6 +30,7 @@ use super::site::Label;
 use crate::edit::{EditError, Edits};
 use crate::flow::{Effect, Flow, Graph, Loop, NodeId, effect, loops};
 use crate::module::Module;
+use crate::name::Name;
 use crate::span::Span;
 use crate::statement::StatementKind;
 use crate::words::Words;
@@ -38,6 +41,8 @@ pub(super) struct Split {
     pub(super) text: String,
     /// The checks that are decided in front of their loop.
     pub(super) labels: HashSet<Label>,
+    /// What the names of registers begin with that may be loaded before the checks in front of the load.
+    pub(super) early: String,
 }
 
 /// Splits the loops of a module; `None` if there is none to split.
@@ -45,6 +50,7 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
     let words = Words::new(module);
     let mut edits = Edits::new();
     let mut labels = HashSet::new();
+    let early = words.free_prefix("%gpuke");
     let mut number = 0;
     for found in checked {
         let Some(graph) = guard::graph(found) else {
@@ -62,6 +68,7 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
             }
             let names = Names {
                 register: words.free_prefix("%gpukr"),
+                early: early.clone(),
                 label: words.free_prefix("$GPUKR"),
                 number,
             };
@@ -93,6 +100,7 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
     Ok(Some(Split {
         text: edits.apply(module.text())?,
         labels,
+        early,
     }))
 }
 
@@ -100,6 +108,8 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
 #[derive(Debug)]
 struct Names {
     register: String,
+    /// Of registers that are loaded before checks in front of the load.
+    early: String,
     label: String,
     number: usize,
 }
@@ -148,7 +158,7 @@ fn twice(
     let rounds = Rounds::new(flow, graph, lp, latch);
     let mut ahead = Ahead::new(&rounds, &names.register);
     let count = trips::count(&rounds, &mut ahead, last)?;
-    let all = inside.len();
+    let all = inside.clone();
     let decided: Vec<Guarded> = (inside.into_iter())
         .filter(|guard| ahead.decide(guard, &count).is_some())
         .collect();
@@ -160,7 +170,7 @@ fn twice(
         last,
     };
     if decided.is_empty() {
-        return unrolled(&piece, all, ahead, &count, names);
+        return unrolled(&piece, &all, ahead, &count, names);
     }
 
     let Names { label, number, .. } = names;
@@ -185,7 +195,10 @@ fn twice(
     ));
     Some(Twice {
         start: span.start,
-        ahead: ahead.begin(&left, &count, &format!("{slow}{}", piece.header()?)),
+        ahead: format!(
+            ".reg .b64 \t{left};\n\t.reg .pred \t{left}_p;\n\t{}",
+            ahead.begin(&left, &count, &format!("{slow}{}", piece.header()?))
+        ),
         changes,
         end: span.end,
         back: format!("\n{back}:"),
@@ -198,16 +211,16 @@ fn twice(
 }
 
 /// How often a loop is written out.
-const COPIES: u64 = 4;
+const COPIES: u64 = 8;
 
 /// The most statements of a loop that is written out.
-const MAX_COPIED: usize = 60;
+const MAX_COPIED: usize = 40;
 
-/// Writes a loop out, whose checks are of what it loads: four rounds after each other, as long as there are
-/// more. The checks of four rounds can then be made together with loads.
+/// Writes a loop out, whose checks are of what it loads: eight rounds after each other, as long as there are
+/// more. The checks of eight rounds can then be made together with loads.
 fn unrolled(
     piece: &Piece<'_>,
-    checks: usize,
+    checks: &[Guarded],
     mut ahead: Ahead<'_>,
     count: &str,
     names: &Names,
@@ -231,32 +244,51 @@ fn unrolled(
     let asked = nodes
         .clone()
         .any(|node| matches!(flow.kind(node), Some(StatementKind::Pragma(_))));
-    if asked || checks > 2 || loads < 2 || size > MAX_COPIED {
+    if asked || checks.len() > 2 || loads < 2 || size > MAX_COPIED {
         return None;
     }
     let Names {
         register,
+        early,
         label,
         number,
     } = names;
     let span = piece.span()?;
     let body = Span::new(span.start, flow.span(piece.last)?.start);
-    ahead.require("ge.u64", count, &COPIES.to_string());
+    let all = ahead.set("b64", |to| format!("add.s64 \t{to}, {count}, 1;"));
+    ahead.require("ge.u64", &all, &COPIES.to_string());
     let left = format!("{register}_left_{number}");
     let rounds = ahead.rounds;
-    let mut text = ahead.begin(&left, count, piece.label()?);
     let passing = rounds.passing(piece.first..=piece.last);
-    for copy in 0..COPIES {
-        for (name, ty) in &passing {
-            let own = format!("{register}_{number}_{copy}_{}", bare(name));
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "\t.reg .{} \t{own};", ty.as_str());
+    let mut soon = HashSet::new();
+    for load in early::loads(rounds, piece.first..=piece.last, checks) {
+        if passing.iter().any(|(name, _)| *name == load.to) {
+            load.align(&mut ahead);
+            soon.insert(load.to);
         }
     }
+    let entry = format!("{label}_{number}_entry");
+    let mut text = format!("{entry}:\n{}", ahead.begin(&left, &all, piece.label()?));
+    let own = |copy: u64, name: &Name| {
+        let prefix = if copy > 0 && soon.contains(name) {
+            early
+        } else {
+            register
+        };
+        format!("{prefix}_{number}_{copy}_{}", bare(name))
+    };
+    let mut declared = format!(".reg .b64 \t{left};\n\t.reg .pred \t{left}_p;\n");
     for copy in 0..COPIES {
-        let mut own: HashMap<&str, String> = piece.labels(&format!("{label}_{number}_{copy}_"));
+        for (name, ty) in &passing {
+            // Writing to a string does not fail.
+            let _ = writeln!(declared, "\t.reg .{} \t{};", ty.as_str(), own(copy, name));
+        }
+    }
+    text.insert_str(0, &declared);
+    for copy in 0..COPIES {
+        let mut renamed: HashMap<&str, String> = piece.labels(&format!("{label}_{number}_{copy}_"));
         for (name, _) in &passing {
-            own.insert(name, format!("{register}_{number}_{copy}_{}", bare(name)));
+            renamed.insert(name, own(copy, name));
         }
         // Nothing goes to the later copies' headers.
         let start = if copy == 0 {
@@ -264,23 +296,29 @@ fn unrolled(
         } else {
             flow.span(piece.first)?.end
         };
-        text.push_str(&piece.copy(Span::new(start, body.end), &own));
+        text.push_str(&piece.copy(Span::new(start, body.end), &renamed));
         text.push('\n');
     }
     let _ = write!(
         text,
         "\tadd.s64 \t{left}, {left}, -{COPIES};
-\tsetp.ge.u64 \t{left}_p, {left}, {COPIES};
+\tsetp.ge.s64 \t{left}_p, {left}, {COPIES};
 \t@{left}_p bra \t{label}_{number}_0_{};
+\tsetp.eq.s64 \t{left}_p, {left}, 0;
+\t@{left}_p bra \t{label}_{number};
 ",
         piece.header()?
     );
+    // Single rounds, until there are enough again that begin where memory may be read in one piece.
+    let last = flow.instruction(piece.last)?.guard.as_ref()?;
+    let (not, predicate) = (if last.negated { "!" } else { "" }, &last.predicate);
+    let again = format!("@{not}{} bra \t{entry};", predicate.register()?.name);
     Some(Twice {
         start: span.start,
         ahead: text,
-        changes: Vec::new(),
+        changes: vec![(flow.span(piece.last)?, again)],
         end: span.end,
-        back: String::new(),
+        back: format!("\n{label}_{number}:"),
         slow: String::new(),
         decided: Vec::new(),
     })

@@ -2,7 +2,10 @@
 //
 //   GPUK_CHECK(i < n, "index {} of {}", i, n);     a failure is recorded and stops this thread
 //   GPUK_EXPECT(x == x, "NaN at {}", i);           a failure is recorded and the thread goes on
-//   GPUK_DEBUG_CHECK, GPUK_DEBUG_EXPECT            the same, and nothing at all unless GPUK_DEBUG_CHECKS is 1
+//   GPUK_CHECK_BLOCK(ok, "{}", i);                 all threads of the block come to it and leave together if one fails
+//   GPUK_CHECK_WARP(ok, "{}", i);                  the same of the threads of a warp
+//   GPUK_DEBUG_CHECK, GPUK_DEBUG_EXPECT, GPUK_DEBUG_CHECK_BLOCK, GPUK_DEBUG_CHECK_WARP
+//                                                  the same, and nothing at all unless GPUK_DEBUG_CHECKS is 1
 //
 // The message is optional. Each {} takes one value: bool, char, an integer, float, double, or a type that
 // converts to float (half); eight at most. Strings and formats never reach the device.
@@ -90,6 +93,9 @@ template <class T> struct value : other<T, __is_enum(T)> {};
 
 template <class T> __device__ __forceinline__ unsigned long long bits(T v) { return value<T>::bits(v); }
 
+// Of the threads that leave with others, those whose own condition holds are no failure.
+__device__ __forceinline__ void leave() { asm volatile("exit;"); }
+
 __device__ __forceinline__ void fail(const char *site) { __gpuk_fail(site, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
 
 template <class... T> struct types { static constexpr unsigned long long all = 0; };
@@ -123,6 +129,28 @@ template <class... T> __device__ __forceinline__ void fail(const char *site, con
     } while (0)
 #endif
 
+#define GPUK_DETAIL_TOGETHER(kind, all, cond, ...)                                                           \
+    do {                                                                                                     \
+        const bool gpuk_detail_holds = static_cast<bool>(cond);                                              \
+        if (!all(gpuk_detail_holds)) {                                                                       \
+            GPUK_DETAIL_HELD(kind, gpuk_detail_holds, cond, ##__VA_ARGS__);                                  \
+            ::gpuk::detail::leave();                                                                         \
+        }                                                                                                    \
+    } while (0)
+#if GPUK_CHECK_TRAP
+#define GPUK_DETAIL_HELD(kind, holds, cond, ...)                                                             \
+    do {                                                                                                     \
+        if (!(holds)) __assertfail(#cond, __FILE__, __LINE__, __func__, sizeof(char));                       \
+    } while (0)
+#else
+#define GPUK_DETAIL_HELD(kind, holds, cond, ...)                                                             \
+    do {                                                                                                     \
+        if (!(holds)) ::gpuk::detail::fail(GPUK_DETAIL_SITE(kind, #cond, ##__VA_ARGS__), ##__VA_ARGS__);     \
+    } while (0)
+#endif
+#define GPUK_DETAIL_ALL_OF_BLOCK(holds) __syncthreads_and(holds)
+#define GPUK_DETAIL_ALL_OF_WARP(holds) __all_sync(0xffffffffu, holds)
+
 #else // the host pass sees the conditions, so that names are used, and checks nothing
 
 #define GPUK_DETAIL_CHECK(kind, cond, ...)                                                                   \
@@ -130,15 +158,27 @@ template <class... T> __device__ __forceinline__ void fail(const char *site, con
         if (false) { (void)(cond); }                                                                         \
     } while (0)
 
+#define GPUK_DETAIL_TOGETHER(kind, all, cond, ...) GPUK_DETAIL_CHECK(kind, cond, ##__VA_ARGS__)
+
 #endif
 
 #define GPUK_CHECK(cond, ...) GPUK_DETAIL_CHECK("check", cond, ##__VA_ARGS__)
 #define GPUK_EXPECT(cond, ...) GPUK_DETAIL_CHECK("expect", cond, ##__VA_ARGS__)
+#define GPUK_CHECK_BLOCK(cond, ...)                                                                          \
+    GPUK_DETAIL_TOGETHER("check_block", GPUK_DETAIL_ALL_OF_BLOCK, cond, ##__VA_ARGS__)
+#define GPUK_CHECK_WARP(cond, ...)                                                                           \
+    GPUK_DETAIL_TOGETHER("check_warp", GPUK_DETAIL_ALL_OF_WARP, cond, ##__VA_ARGS__)
 
 #if GPUK_DEBUG_CHECKS
+#define GPUK_DEBUG_CHECK_BLOCK(cond, ...)                                                                    \
+    GPUK_DETAIL_TOGETHER("debug_check_block", GPUK_DETAIL_ALL_OF_BLOCK, cond, ##__VA_ARGS__)
+#define GPUK_DEBUG_CHECK_WARP(cond, ...)                                                                     \
+    GPUK_DETAIL_TOGETHER("debug_check_warp", GPUK_DETAIL_ALL_OF_WARP, cond, ##__VA_ARGS__)
 #define GPUK_DEBUG_CHECK(cond, ...) GPUK_DETAIL_CHECK("debug_check", cond, ##__VA_ARGS__)
 #define GPUK_DEBUG_EXPECT(cond, ...) GPUK_DETAIL_CHECK("debug_expect", cond, ##__VA_ARGS__)
 #else
 #define GPUK_DEBUG_CHECK(...) ((void)0)
 #define GPUK_DEBUG_EXPECT(...) ((void)0)
+#define GPUK_DEBUG_CHECK_BLOCK(...) ((void)0)
+#define GPUK_DEBUG_CHECK_WARP(...) ((void)0)
 #endif

@@ -47,13 +47,24 @@ pub enum SiteKind {
     Assert,
     /// A `trap` that is a check by setting.
     Trap,
+    /// `GPUK_CHECK_BLOCK`.
+    CheckBlock,
+    /// `GPUK_CHECK_WARP`.
+    CheckWarp,
+    /// `GPUK_DEBUG_CHECK_BLOCK`.
+    DebugCheckBlock,
+    /// `GPUK_DEBUG_CHECK_WARP`.
+    DebugCheckWarp,
 }
 
 impl SiteKind {
     /// Whether the check exists only where debug checks are on.
     #[must_use]
     pub const fn is_debug(self) -> bool {
-        matches!(self, Self::DebugCheck | Self::DebugExpect)
+        matches!(
+            self,
+            Self::DebugCheck | Self::DebugExpect | Self::DebugCheckBlock | Self::DebugCheckWarp
+        )
     }
 
     /// Whether the failing thread stops.
@@ -72,6 +83,10 @@ impl fmt::Display for SiteKind {
             Self::DebugExpect => "GPUK_DEBUG_EXPECT",
             Self::Assert => "assert",
             Self::Trap => "trap",
+            Self::CheckBlock => "GPUK_CHECK_BLOCK",
+            Self::CheckWarp => "GPUK_CHECK_WARP",
+            Self::DebugCheckBlock => "GPUK_DEBUG_CHECK_BLOCK",
+            Self::DebugCheckWarp => "GPUK_DEBUG_CHECK_WARP",
         })
     }
 }

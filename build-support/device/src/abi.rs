@@ -31,16 +31,28 @@ pub enum Kind {
     DebugExpect,
     /// A `trap` that is made a check by setting; the header has no macro for it.
     Trap,
+    /// `GPUK_CHECK_BLOCK`: all threads of the block stop where one fails.
+    CheckBlock,
+    /// `GPUK_CHECK_WARP`: all threads of the warp stop where one fails.
+    CheckWarp,
+    /// `GPUK_DEBUG_CHECK_BLOCK`.
+    DebugCheckBlock,
+    /// `GPUK_DEBUG_CHECK_WARP`.
+    DebugCheckWarp,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::Check,
         Self::Expect,
         Self::DebugCheck,
         Self::DebugExpect,
         Self::Trap,
+        Self::CheckBlock,
+        Self::CheckWarp,
+        Self::DebugCheckBlock,
+        Self::DebugCheckWarp,
     ];
 
     /// The spelling in a site string.
@@ -52,19 +64,32 @@ impl Kind {
             Self::DebugCheck => "debug_check",
             Self::DebugExpect => "debug_expect",
             Self::Trap => "trap",
+            Self::CheckBlock => "check_block",
+            Self::CheckWarp => "check_warp",
+            Self::DebugCheckBlock => "debug_check_block",
+            Self::DebugCheckWarp => "debug_check_warp",
         }
     }
 
     /// Whether the failing thread stops.
     #[must_use]
     pub const fn stops(self) -> bool {
-        matches!(self, Self::Check | Self::DebugCheck | Self::Trap)
+        !matches!(self, Self::Expect | Self::DebugExpect)
     }
 
     /// Whether the check exists only where debug checks are on.
     #[must_use]
     pub const fn is_debug(self) -> bool {
-        matches!(self, Self::DebugCheck | Self::DebugExpect)
+        matches!(
+            self,
+            Self::DebugCheck | Self::DebugExpect | Self::DebugCheckBlock | Self::DebugCheckWarp
+        )
+    }
+
+    /// Whether all threads of the block stop together.
+    #[must_use]
+    pub const fn stops_block(self) -> bool {
+        matches!(self, Self::CheckBlock | Self::DebugCheckBlock)
     }
 }
 

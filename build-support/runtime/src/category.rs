@@ -20,6 +20,14 @@ pub enum Category {
     Assert,
     /// A `trap`, where the setting `traps` makes it a check.
     Trap,
+    /// `GPUK_CHECK_BLOCK`.
+    CheckBlock,
+    /// `GPUK_CHECK_WARP`.
+    CheckWarp,
+    /// `GPUK_DEBUG_CHECK_BLOCK`.
+    DebugCheckBlock,
+    /// `GPUK_DEBUG_CHECK_WARP`.
+    DebugCheckWarp,
     /// No check is known to have failed, but it cannot be said that none did: the driver reports a fault, or
     /// the record names a check that the image does not have. Block, thread and place are then zero or empty.
     Fault,
@@ -34,6 +42,10 @@ impl From<SiteKind> for Category {
             SiteKind::DebugExpect => Self::DebugExpect,
             SiteKind::Assert => Self::Assert,
             SiteKind::Trap => Self::Trap,
+            SiteKind::CheckBlock => Self::CheckBlock,
+            SiteKind::CheckWarp => Self::CheckWarp,
+            SiteKind::DebugCheckBlock => Self::DebugCheckBlock,
+            SiteKind::DebugCheckWarp => Self::DebugCheckWarp,
         }
     }
 }
@@ -48,6 +60,10 @@ impl Category {
             Self::DebugExpect => SiteKind::DebugExpect.headline(),
             Self::Assert => SiteKind::Assert.headline(),
             Self::Trap => SiteKind::Trap.headline(),
+            Self::CheckBlock => SiteKind::CheckBlock.headline(),
+            Self::CheckWarp => SiteKind::CheckWarp.headline(),
+            Self::DebugCheckBlock => SiteKind::DebugCheckBlock.headline(),
+            Self::DebugCheckWarp => SiteKind::DebugCheckWarp.headline(),
             Self::Fault => "launch failed",
         }
     }
@@ -72,11 +88,20 @@ impl Categories {
     pub const STOPS: Self = Self::of(Category::Check)
         .and(Self::of(Category::DebugCheck))
         .and(Self::of(Category::Assert))
-        .and(Self::of(Category::Trap));
+        .and(Self::of(Category::Trap))
+        .and(Self::GROUPS);
+    /// Those that stop a block or a warp together.
+    pub const GROUPS: Self = Self::of(Category::CheckBlock)
+        .and(Self::of(Category::CheckWarp))
+        .and(Self::of(Category::DebugCheckBlock))
+        .and(Self::of(Category::DebugCheckWarp));
     /// Those after which the thread goes on.
     pub const EXPECTATIONS: Self = Self::of(Category::Expect).and(Self::of(Category::DebugExpect));
     /// Those of debug builds alone.
-    pub const DEBUG: Self = Self::of(Category::DebugCheck).and(Self::of(Category::DebugExpect));
+    pub const DEBUG: Self = Self::of(Category::DebugCheck)
+        .and(Self::of(Category::DebugExpect))
+        .and(Self::of(Category::DebugCheckBlock))
+        .and(Self::of(Category::DebugCheckWarp));
     /// Failures of which no check is known.
     pub const FAULTS: Self = Self::of(Category::Fault);
     /// Every one, those that later versions add too.
@@ -124,6 +149,10 @@ mod tests {
             Category::DebugExpect,
             Category::Assert,
             Category::Trap,
+            Category::CheckBlock,
+            Category::CheckWarp,
+            Category::DebugCheckBlock,
+            Category::DebugCheckWarp,
             Category::Fault,
         ];
         let sets = [
@@ -136,7 +165,13 @@ mod tests {
             assert!(!Categories::default().contains(category));
             let of = sets.iter().filter(|set| set.contains(category));
             assert_eq!(of.count(), 1, "{category:?}");
-            let is_debug = matches!(category, Category::DebugCheck | Category::DebugExpect);
+            let is_debug = matches!(
+                category,
+                Category::DebugCheck
+                    | Category::DebugExpect
+                    | Category::DebugCheckBlock
+                    | Category::DebugCheckWarp
+            );
             assert_eq!(Categories::DEBUG.contains(category), is_debug);
         }
     }

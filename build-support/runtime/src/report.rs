@@ -60,7 +60,8 @@ pub struct FailureReport {
     pub kernel: String,
     /// What failed, with the captured values.
     pub message: String,
-    /// `check`, `expect`, `debug_check`, `debug_expect`, `assert`, `trap`, `fault`.
+    /// `check`, `expect`, `debug_check`, `debug_expect`, `assert`, `trap`, `check_block`, `check_warp`,
+    /// `debug_check_block`, `debug_check_warp`, `fault`.
     pub category: String,
     /// The check's number, 16 hexadecimal digits.
     #[serde(with = "hexadecimal")]

@@ -39,6 +39,14 @@ pub enum SiteKind {
     Assert,
     /// A `trap` that is a check by setting.
     Trap,
+    /// `GPUK_CHECK_BLOCK`.
+    CheckBlock,
+    /// `GPUK_CHECK_WARP`.
+    CheckWarp,
+    /// `GPUK_DEBUG_CHECK_BLOCK`.
+    DebugCheckBlock,
+    /// `GPUK_DEBUG_CHECK_WARP`.
+    DebugCheckWarp,
 }
 
 impl From<Kind> for SiteKind {
@@ -49,6 +57,10 @@ impl From<Kind> for SiteKind {
             Kind::DebugCheck => Self::DebugCheck,
             Kind::DebugExpect => Self::DebugExpect,
             Kind::Trap => Self::Trap,
+            Kind::CheckBlock => Self::CheckBlock,
+            Kind::CheckWarp => Self::CheckWarp,
+            Kind::DebugCheckBlock => Self::DebugCheckBlock,
+            Kind::DebugCheckWarp => Self::DebugCheckWarp,
         }
     }
 }
@@ -63,6 +75,10 @@ impl SiteKind {
             Self::DebugExpect => "debug expectation not met",
             Self::Assert => "assertion failed",
             Self::Trap => "trap reached",
+            Self::CheckBlock => "check of a block failed",
+            Self::CheckWarp => "check of a warp failed",
+            Self::DebugCheckBlock => "debug check of a block failed",
+            Self::DebugCheckWarp => "debug check of a warp failed",
         }
     }
 }

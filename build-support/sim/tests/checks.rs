@@ -12,11 +12,14 @@ mod common;
 
 use checked::Checked;
 use common::Sim;
+use gpuk_device::abi::Kind;
 use gpuk_device::record::key;
+use gpuk_ptx::functionalize::SiteKind;
 use gpuk_sim::Launch;
 
 const CHECKS: &str = include_str!("ptx/checks.ptx");
 const GATHER: &str = include_str!("ptx/gather.ptx");
+const TOGETHER: &str = include_str!("ptx/together.ptx");
 const REDUCE: &str = include_str!("ptx/reduce.ptx");
 
 fn launch(grid: u32, block: u32) -> Launch {
@@ -126,6 +129,39 @@ fn dimensions_make_the_key() {
     checked.launch("dimensions", launch, args![7, 9]);
     let failure = checked.failure().unwrap();
     assert_eq!((failure.key, failure.count), (key(7, 9), 5 * (32 - 9)));
+}
+
+#[test]
+fn blocks_and_warps_leave_together() {
+    let checked = Checked::new(TOGETHER);
+    let sim = &checked.sim;
+    let mut x: Vec<i32> = (0..128).collect();
+    x[5] = 1005;
+    x[40] = 1040;
+    let (dx, out) = (sim.upload(&x), sim.upload(&[0_i32; 128]));
+    checked.launch("of_block", launch(2, 64), args![dx, out, 1000]);
+    let failure = checked.failure().unwrap();
+    let site = &checked.sites[failure.site];
+    assert_eq!(site.kind, SiteKind::Check(Kind::CheckBlock));
+    assert_eq!(site.condition, "x[i] < limit");
+    assert_eq!((failure.key, failure.count), (key(0, 5), 2));
+    assert_eq!(failure.values, [5, 1005]);
+    let found = sim.download::<i32>(out, 128);
+    assert_eq!(found[..64], [-1; 64]);
+    let turned: Vec<i32> = (64..128).map(|i| 64 + (i + 1) % 64).collect();
+    assert_eq!(found[64..], turned);
+
+    checked.clear();
+    x[5] = 5;
+    let dx = sim.upload(&x);
+    checked.launch("of_warp", launch(1, 64), args![dx, out, 1000]);
+    let failure = checked.failure().unwrap();
+    assert_eq!((failure.key, failure.count), (key(0, 40), 1));
+    assert_eq!(failure.values, [40, 1040]);
+    let found = sim.download::<i32>(out, 64);
+    let crossed: Vec<i32> = (0..32).map(|i| i ^ 1).collect();
+    assert_eq!(found[..32], crossed);
+    assert_eq!(found[32..], [-1; 32]);
 }
 
 #[test]

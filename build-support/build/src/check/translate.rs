@@ -35,6 +35,10 @@ pub(crate) fn kind(kind: PassKind) -> SiteKind {
         PassKind::Check(Kind::DebugCheck) => SiteKind::DebugCheck,
         PassKind::Check(Kind::DebugExpect) => SiteKind::DebugExpect,
         PassKind::Check(Kind::Trap) => SiteKind::Trap,
+        PassKind::Check(Kind::CheckBlock) => SiteKind::CheckBlock,
+        PassKind::Check(Kind::CheckWarp) => SiteKind::CheckWarp,
+        PassKind::Check(Kind::DebugCheckBlock) => SiteKind::DebugCheckBlock,
+        PassKind::Check(Kind::DebugCheckWarp) => SiteKind::DebugCheckWarp,
         PassKind::Assert => SiteKind::Assert,
     }
 }

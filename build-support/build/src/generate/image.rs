@@ -63,6 +63,10 @@ fn site(site: &SiteRecord) -> Expr {
         SiteKind::DebugExpect => "DebugExpect",
         SiteKind::Assert => "Assert",
         SiteKind::Trap => "Trap",
+        SiteKind::CheckBlock => "CheckBlock",
+        SiteKind::CheckWarp => "CheckWarp",
+        SiteKind::DebugCheckBlock => "DebugCheckBlock",
+        SiteKind::DebugCheckWarp => "DebugCheckWarp",
     };
     let format = match &site.format {
         Some(format) => call("Some(", vec![quoted(format)]),

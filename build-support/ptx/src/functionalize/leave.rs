@@ -71,8 +71,14 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
                     continue;
                 }
                 let missed = program.missed(function, failure.call, &functions);
-                let missed =
-                    (missed.into_iter()).filter(|(_, _, wait)| *wait != Wait::Cluster || shares);
+                // Nobody of a block is left to wait for it, but for those of other blocks.
+                let block =
+                    matches!(failure.label.kind, SiteKind::Check(kind) if kind.stops_block());
+                let outside = |wait: &Wait| matches!(wait, Wait::Grid | Wait::Cluster | Wait::Spin);
+                let missed = missed
+                    .into_iter()
+                    .filter(|(_, _, wait)| !block || outside(wait));
+                let missed = missed.filter(|(_, _, wait)| *wait != Wait::Cluster || shares);
                 found.extend(missed.map(|missed| program.leaving(failure, &entry.name, missed)));
             }
         }

@@ -57,6 +57,8 @@ fn of_sites(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 (SiteKind::Trap, _) => {
                     "or set `traps = \"keep\"`: it then ends the context".to_owned()
                 }
+                (SiteKind::CheckBlock, _) => debug("GPUK_DEBUG_CHECK_BLOCK"),
+                (SiteKind::CheckWarp, _) => debug("GPUK_DEBUG_CHECK_WARP"),
                 (_, true) => debug("GPUK_DEBUG_CHECK"),
                 (_, false) => debug("GPUK_DEBUG_EXPECT"),
             };

@@ -78,16 +78,21 @@ fn an_address_that_is_taken() {
         "{}.global .align 8 .u64 table[2] = {{0, _Z4lookPKfii}};\n",
         corpus::CHECKS
     );
-    insta::assert_debug_snapshot!(refused(&kept), @r#"
+    // Whoever calls it through the table passes the gate.
+    assert!(run(&kept).is_ok());
+    let other = format!("{kept}.alias other, _Z4lookPKfii;\n");
+    insta::assert_debug_snapshot!(refused(&other), @r#"
     [
-        "checks.cu:7: `_Z4lookPKfii` can come to a check, and `table` holds its address",
+        "checks.cu:7: `_Z4lookPKfii` can come to a check, and is called `other` too",
     ]
     "#);
-    let moved = corpus::CHECKS.replacen("mov.u32 \t%r1, 1;", "mov.u64 \t%rd1, _Z4barev;", 1);
-    assert_ne!(moved, corpus::CHECKS);
-    insta::assert_debug_snapshot!(refused(&moved), @r#"
+    let outside = kept.replace(
+        ".global .align 8 .u64 table[2] = {0,",
+        ".extern .func (.param .b32 r) far(.param .b64 a);\n.global .align 8 .u64 table[2] = {far,",
+    );
+    insta::assert_debug_snapshot!(refused(&outside), @r#"
     [
-        "checks.cu:11: `_Z4barev` can come to a check, and `plain` takes its address",
+        "nowhere: `far` can come to a check, and is defined elsewhere, where it takes no gate: `table` holds its address",
     ]
     "#);
 }

@@ -19,6 +19,7 @@ use gpuk_sim::Launch;
 
 const CHECKS: &str = include_str!("ptx/checks.ptx");
 const GATHER: &str = include_str!("ptx/gather.ptx");
+const POINTERS: &str = include_str!("ptx/pointers.ptx");
 const TOGETHER: &str = include_str!("ptx/together.ptx");
 const REDUCE: &str = include_str!("ptx/reduce.ptx");
 
@@ -129,6 +130,34 @@ fn dimensions_make_the_key() {
     checked.launch("dimensions", launch, args![7, 9]);
     let failure = checked.failure().unwrap();
     assert_eq!((failure.key, failure.count), (key(7, 9), 5 * (32 - 9)));
+}
+
+#[test]
+fn functions_called_through_pointers_record() {
+    let checked = Checked::new(POINTERS);
+    let sim = &checked.sim;
+    let which: Vec<i32> = (0..64).map(|i| i % 2).collect();
+    let mut x: Vec<i32> = (0..64).collect();
+    x[10] = 100;
+    x[11] = 101;
+    let (dwhich, dx) = (sim.upload(&which), sim.upload(&x));
+    let out = sim.upload(&[-1_i32; 64]);
+    checked.launch("table", launch(1, 64), args![dwhich, dx, out, 64, 99]);
+    let failure = checked.failure().unwrap();
+    assert_eq!(checked.sites[failure.site].condition, "x < limit");
+    // `halve` checks, and `twice`, which has the same type, does not.
+    assert_eq!((failure.key, failure.count), (key(0, 10), 1));
+    assert_eq!(failure.values, [100, 99]);
+    let found = sim.download::<i32>(out, 64);
+    assert_eq!(found[8..14], [4, 9 * 2 + 99, -1, 301, 6, 13 * 2 + 99]);
+
+    checked.clear();
+    checked.launch("shapes", launch(1, 64), args![dx, out, 64, 99]);
+    let failure = checked.failure().unwrap();
+    assert_eq!(checked.sites[failure.site].condition, "side < limit");
+    assert_eq!((failure.key, failure.count), (key(0, 11), 1));
+    assert_eq!(failure.values, [101]);
+    assert_eq!(sim.download::<i32>(out, 64)[8..14], [0, 81, 0, 301, 0, 169]);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The hidden parameter: which functions take it, and who passes it on.
 
+use std::collections::BTreeSet;
+
 use super::code::{Prefix, load_gate};
 use super::reach::Reach;
 use crate::edit::Edits;
-use crate::function::{Function, FunctionKind};
+use crate::function::{Function, FunctionKind, Param};
 use crate::module::Module;
+use crate::name::Name;
 use crate::span::Span;
+use crate::statement::StatementKind;
 use crate::words::Words;
 
 /// The name of a function's hidden parameter.
@@ -27,7 +31,7 @@ pub(super) fn declare(edits: &mut Edits, function: &Function, name: &str) {
     }
 }
 
-/// Passes the gate on wherever the function calls one that can come to a check.
+/// Passes the gate on wherever the function calls one that can come to a check, or could through a pointer.
 pub(super) fn pass(
     edits: &mut Edits,
     module: &Module,
@@ -41,6 +45,7 @@ pub(super) fn pass(
     };
     let r = &prefix.register;
     let mut number = 0_usize;
+    let mut prototypes: BTreeSet<&Name> = BTreeSet::new();
     body.walk(&mut |statement| {
         let call = statement
             .instruction()
@@ -48,8 +53,10 @@ pub(super) fn pass(
         let Some(call) = call else {
             return;
         };
-        if !call.function().is_some_and(|callee| reach.contains(callee)) {
-            return;
+        match call.function() {
+            Some(callee) if reach.contains(callee) => {}
+            None if reach.pointers() => prototypes.extend(&call.prototype),
+            _ => return,
         }
         // Numbered, for one scope can hold several calls.
         let (arg, register) = (format!("{r}_arg_{number}"), format!("{r}_pass_{number}"));
@@ -75,4 +82,26 @@ pub(super) fn pass(
             None => edits.insert(call.target_span.end, format!(", ({arg})")),
         }
     });
+    body.walk(&mut |statement| {
+        if let StatementKind::CallPrototype { label, params, .. } = &statement.kind
+            && prototypes.contains(label)
+        {
+            prototype(edits, module, statement.span, params.last());
+        }
+    });
+}
+
+/// Gives a prototype the hidden parameter.
+fn prototype(edits: &mut Edits, module: &Module, span: Span, last: Option<&Param>) {
+    if let Some(last) = last {
+        edits.insert(last.span.end, ", .param .b64 _");
+        return;
+    }
+    // The name of the function, which is none, and perhaps an empty list.
+    let text = module.at(span);
+    let name = text.rfind('_').map_or(text.len(), |at| at + 1);
+    match text[name..].rfind(')') {
+        Some(at) => edits.insert(span.start + name + at, ".param .b64 _"),
+        None => edits.insert(span.start + name, " (.param .b64 _)"),
+    }
 }

@@ -20,7 +20,7 @@ impl fmt::Display for Place {
 /// A reason why a module is not functionalized.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A function that can come to a check is called through a pointer, or could be.
+    /// A call through a pointer can come to a check, or to a function that takes no gate.
     #[error("`{function}` can come to a check, and {how}")]
     IndirectCall {
         /// PTX symbol of the function.
@@ -106,7 +106,7 @@ impl Refusal {
     pub const fn help(&self) -> &'static str {
         match self {
             Self::IndirectCall { .. } => {
-                "call the function by its name, make it `__forceinline__`, or move the check to its callers"
+                "define it in this file, call it by its name, or move the check to its callers"
             }
             Self::SiteUnreadable { .. } => {
                 "write the check with the macros of `gpuk.cuh` or `assert`, where its strings are literals"

@@ -11,7 +11,7 @@ const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("candle");
     let project = Project::kept("candle", GPUK, &folder).config(
-        "kernels = ['src/**/*.cu']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']",
+        "kernels = ['src/**/*.cu']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']\ntraps = 'keep'",
     );
     copy(
         &fetch("candle-kernels", "0.11.1", GPUK).join("src"),

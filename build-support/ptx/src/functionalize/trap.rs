@@ -8,7 +8,7 @@ use std::fmt::Write;
 use gpuk_device::abi::{FAIL, FAIL_PARAMS, Kind, SEPARATOR};
 
 use super::Place;
-use super::called::{self, Calls, Flows};
+use super::called::{self, Calls};
 use super::failure::{self, Failing};
 use super::steps::Steps;
 use super::wait::from_environment;
@@ -74,37 +74,35 @@ pub fn check_traps(
 fn find(module: &Module) -> Vec<((Span, String), Trap)> {
     let flows = called::flows(module);
     let failing = Failing::all(module);
-    let mut found = Vec::new();
-    let ours = |name: &str| failing.contains(name);
-    for (function, flow) in flows.iter().filter(|(name, _)| !ours(name)) {
-        for node in of_function(flow, &failing) {
-            let Some(((span, instruction), entries)) = (flow.span(node))
-                .zip(flow.instruction(node))
-                .zip(Some(entries(module, &flows, function)))
-            else {
-                continue;
-            };
-            if entries.is_empty() {
-                continue;
-            }
-            let trap = Trap {
-                function: (*function).to_owned(),
-                entries,
-                place: failure::place(module, flow, node),
-                breakpoint: &*instruction.opcode == "brkpt",
-            };
-            found.push(((span, guard(instruction)), trap));
-        }
+    let mut places = Vec::new();
+    for (function, flow) in flows.iter().filter(|(name, _)| !failing.contains(name)) {
+        let traps = of_function(flow, &failing).into_iter();
+        let traps =
+            traps.filter_map(|node| Some((node, flow.span(node)?, flow.instruction(node)?)));
+        places.extend(traps.map(|(node, span, trap)| (*function, flow, node, span, trap)));
     }
-    found
-}
-
-/// The entries that can come to a function.
-fn entries(module: &Module, flows: &Flows<'_>, function: &str) -> Vec<String> {
-    let calls = Calls::new(module, flows);
-    let comes = |name: &&str| calls.reached(name).contains(function);
-    let entries = module.entries().map(|entry| &*entry.name).filter(comes);
-    entries.map(str::to_owned).collect()
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let calls = Calls::new(module, &flows);
+    let reached: Vec<_> = (module.entries())
+        .map(|entry| (&*entry.name, calls.reached(&entry.name)))
+        .collect();
+    let traps = places
+        .into_iter()
+        .map(|(function, flow, node, span, trap)| {
+            let entries = reached
+                .iter()
+                .filter(|(_, reached)| reached.contains(function));
+            let found = Trap {
+                function: function.to_owned(),
+                entries: entries.map(|(entry, _)| (*entry).to_owned()).collect(),
+                place: failure::place(module, flow, node),
+                breakpoint: &*trap.opcode == "brkpt",
+            };
+            ((span, guard(trap)), found)
+        });
+    traps.filter(|(_, trap)| !trap.entries.is_empty()).collect()
 }
 
 fn text(trap: &Trap, place: &Place) -> String {

@@ -254,6 +254,25 @@ pub(crate) fn part<'a, S: Shadow>(
 }
 
 #[cold]
+/// Whether the first of the lanes `left` lies in an allocation.
+pub(crate) fn is_inside<S: Shadow>(
+    cx: &mut Cx<'_, S>,
+    addresses: &[u64; LANES],
+    left: u32,
+    wanted: Wanted,
+) -> bool {
+    let first = addresses[left.trailing_zeros() as usize % LANES];
+    let number = cx.number() as usize;
+    look_up(cx, first, number).is_some_and(|holder| {
+        let allocation = match &holder {
+            Holder::Seen(found) => found,
+            Holder::New(found) => &**found,
+        };
+        let last = allocation.bytes().checked_sub(wanted.bytes.into());
+        last.is_some_and(|last| first - allocation.base <= last)
+    })
+}
+
 fn look_up<'a, S: Shadow>(cx: &mut Cx<'a, S>, address: u64, number: usize) -> Option<Holder<'a>> {
     if let Some(index) = cx.view.find(address) {
         if let Some(hint) = cx.worker.hints.get_mut(number) {

@@ -15,6 +15,7 @@ mod program;
 
 use checked::Checked;
 use common::{Bytes, Random};
+use gpuk_ptx::functionalize::{EARLY, Options, functionalize};
 use gpuk_sim::Launch;
 use program::{Program, SLOTS, VALUES};
 
@@ -104,15 +105,11 @@ fn compare(first: u64, count: u64) -> [u64; 2] {
             panic!("seed {seed}: {}", differs(&small, seed).unwrap());
         }
         let module = gpuk_ptx::Module::parse(program.ptx(true)).unwrap();
-        let options = |ahead| gpuk_ptx::functionalize::Options {
+        let options = |ahead| Options {
             asserts: true,
             ahead,
         };
-        let text = |ahead| {
-            gpuk_ptx::functionalize::functionalize(&module, &options(ahead))
-                .unwrap()
-                .text
-        };
+        let text = |ahead| functionalize(&module, &options(ahead)).unwrap().text;
         outcomes[usize::from(text(true) != text(false))] += 1;
     }
     outcomes
@@ -132,4 +129,31 @@ fn nobody_can_tell_in_many_kernels() {
         moved > 2_000,
         "only {moved} kernels of 4,000 were rewritten"
     );
+}
+
+/// A list that ends where its memory ends, with a check that says so: the loop would go on behind it.
+#[test]
+fn a_load_before_its_check_is_no_fault() {
+    let ptx = program::walk();
+    let module = gpuk_ptx::Module::parse(&*ptx).unwrap();
+    let options = Options {
+        asserts: true,
+        ahead: true,
+    };
+    let text = functionalize(&module, &options).unwrap().text;
+    assert!(text.contains(EARLY));
+    for ahead in [false, true] {
+        let checked = Checked::with(&ptx, ahead);
+        let sim = &checked.sim;
+        let mut list: Vec<i32> = (0..19).collect();
+        list.push(-1);
+        let (list, out) = (sim.upload(&list), sim.upload(&[0_i32; 32]));
+        let launch = Launch::new([1, 1, 1], [32, 1, 1], Vec::new());
+        let args = [list.bytes(), out.bytes(), 64_i32.bytes(), 19_i32.bytes()];
+        let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
+        checked.launch("walk", launch, &args);
+        let failure = checked.failure().unwrap();
+        assert_eq!((failure.key, failure.count), (0, 32), "{ahead}");
+        assert_eq!(failure.values, [u64::from(u32::MAX)]);
+    }
 }

@@ -93,6 +93,11 @@ pub struct Functionalized {
 /// their ways independently.
 pub const MIN_CAPABILITY: u32 = 70;
 
+/// What the names of registers begin with that may be loaded before the checks in front of the load (`range`). The
+/// loads lie in one aligned block with one that was made, and nothing looks at what they hold unless those
+/// checks pass; so one that is out of bounds is no fault.
+pub const EARLY: &str = "%gpuke";
+
 /// The most sites of a module; a word of the record has that many numbers.
 pub const MAX_SITES: usize = 1 << TAG_BITS;
 

@@ -4,6 +4,7 @@ mod run;
 
 pub(crate) use self::run::execute;
 
+use gpuk_ptx::functionalize::EARLY;
 use gpuk_ptx::{Instruction, Operand, Type};
 
 use crate::access::Base;
@@ -52,6 +53,8 @@ pub(crate) struct Op {
     ordering: Ordering,
     base: Base,
     rows: Rows,
+    /// Whether a check may still say that the load should not have been made.
+    early: bool,
 }
 
 /// Takes what says how an access is ordered and cached. A missing scope is the system's.
@@ -193,7 +196,14 @@ pub(crate) fn decode(i: &Instruction, d: &mut Decoder<'_>) -> Option<Op> {
         ordering,
         base,
         rows,
+        early: !store && is_early(data),
     })
+}
+
+/// Whether the functionalizing pass made a load earlier than the source has it.
+fn is_early(data: &Operand) -> bool {
+    data.register()
+        .is_some_and(|register| register.name.starts_with(EARLY))
 }
 
 /// The rows that a load writes, and their width.

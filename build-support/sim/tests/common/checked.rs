@@ -1,5 +1,7 @@
 //! A module whose checks record, and what they recorded.
 
+#![allow(dead_code, reason = "each test uses some of it")]
+
 use gpuk_device::record::{MAX_VALUES, NO_WORD, TAG_BITS, gate, payload, split};
 use gpuk_ptx::functionalize::{Options, Site, functionalize};
 use gpuk_sim::{Launch, MemoryKind};

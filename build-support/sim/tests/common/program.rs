@@ -536,3 +536,51 @@ impl Writer {
         }
     }
 }
+
+/// A kernel that follows a list of `k_param_2` elements at most, each an index below `k_param_3`.
+pub(crate) fn walk() -> String {
+    let mut writer = Writer {
+        text: String::new(),
+        strings: String::new(),
+        number: 0,
+        depth: 0,
+        checks: true,
+    };
+    writer.check("check", "lt.u32", "%c", "%n", 1);
+    let Writer {
+        text,
+        strings,
+        number,
+        ..
+    } = writer;
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64
+.extern .func __gpuk_fail(.param .b64 a, .param .b64 b, .param .b64 c, .param .b64 d, .param .b64 e,
+  .param .b64 f, .param .b64 g, .param .b64 h, .param .b64 i, .param .b64 j) ;
+{strings}.visible .entry walk(
+\t.param .u64 k_param_0,\n\t.param .u64 k_param_1,\n\t.param .u32 k_param_2,\n\t.param .u32 k_param_3
+)
+{{
+\t.reg .pred \t%p<{count}>, %q;
+\t.reg .b32 \t%left, %n, %c, %v, %sum;
+\t.reg .b64 \t%list, %at, %e<{count}>, %d<{count}>, %s<{count}>, %x;
+\tld.param.u64 \t%list, [k_param_0];\n\tcvta.to.global.u64 \t%list, %list;
+\tld.param.u64 \t%x, [k_param_1];\n\tcvta.to.global.u64 \t%x, %x;
+\tld.param.u32 \t%left, [k_param_2];\n\tld.param.u32 \t%n, [k_param_3];
+\tmov.u64 \t%at, %list;\n\tmov.u32 \t%sum, 0;\n
+$NEXT:
+\tld.global.u32 \t%c, [%at];
+{text}\tmul.wide.u32 \t%d0, %c, 4;\n\tadd.s64 \t%e0, %list, %d0;
+\tld.global.u32 \t%v, [%e0];
+\tadd.s32 \t%sum, %sum, %v;
+\tadd.s64 \t%at, %at, 4;
+\tadd.s32 \t%left, %left, -1;
+\tsetp.ne.s32 \t%q, %left, 0;
+\t@%q bra \t$NEXT;
+\tst.global.u32 \t[%x], %sum;
+\tret;
+}}
+",
+        count = number + 1,
+    )
+}

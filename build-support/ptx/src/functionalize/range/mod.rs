@@ -24,6 +24,7 @@ use std::fmt::Write;
 
 use self::ahead::Ahead;
 use self::step::Rounds;
+use super::EARLY;
 use super::failure::Checked;
 use super::guard::{self, Guarded};
 use super::site::Label;
@@ -50,7 +51,7 @@ pub(super) fn split(module: &Module, checked: &[Checked<'_>]) -> Result<Option<S
     let words = Words::new(module);
     let mut edits = Edits::new();
     let mut labels = HashSet::new();
-    let early = words.free_prefix("%gpuke");
+    let early = words.free_prefix(EARLY);
     let mut number = 0;
     for found in checked {
         let Some(graph) = guard::graph(found) else {

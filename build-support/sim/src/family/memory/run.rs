@@ -119,7 +119,7 @@ fn quick_global<S: Shadow>(op: &Op, cx: &mut Cx<'_, S>) -> Result<bool, Stop> {
     let Some(lanes) = allocation.buffer.lanes(&offsets, bytes) else {
         return Ok(false);
     };
-    if S::ACTIVE {
+    if S::ACTIVE && !op.early {
         let seen = seen::global_lanes(cx.warp, allocation, &addresses, cx.mask);
         show(
             op,
@@ -379,12 +379,16 @@ fn global<S: Shadow>(
     let wanted = op.wanted();
     let mut left = mask;
     while left != 0 {
+        if op.early && !access::is_inside(cx, addresses, left, wanted) {
+            dropped(op, cx, &mut left);
+            continue;
+        }
         let Some(part) = access::part(cx, addresses, left, wanted)? else {
             dropped(op, cx, &mut left);
             continue;
         };
         left &= !part.mask;
-        if S::ACTIVE {
+        if S::ACTIVE && !op.early {
             let seen = seen::global_lanes(cx.warp, part.allocation(), addresses, part.mask);
             show(op, cx, part.space(), &seen, (part.buffer(), &part.offsets))?;
         }

@@ -1,7 +1,5 @@
 //! What the functionalizing pass says, in the words of findings and reports.
 
-use std::path::Path;
-
 use gpuk_device::abi::Kind;
 use gpuk_ptx::functionalize::{Refusal, Site, SiteKind as PassKind};
 
@@ -43,8 +41,8 @@ pub(crate) fn kind(kind: PassKind) -> SiteKind {
     }
 }
 
-/// A refusal of the pass as a finding in `source`.
-pub(crate) fn refusal(refusal: &Refusal, source: &Path) -> Diagnostic {
+/// A refusal of the pass as a finding.
+pub(crate) fn refusal(refusal: &Refusal) -> Diagnostic {
     let code = match refusal {
         Refusal::IndirectCall { .. } => Some(Code::CHECK_BEHIND_INDIRECT_CALL),
         Refusal::SiteUnreadable { .. } => Some(Code::SITE_UNREADABLE),
@@ -55,6 +53,7 @@ pub(crate) fn refusal(refusal: &Refusal, source: &Path) -> Diagnostic {
     let finding = Diagnostic::new(code, Level::Error, refusal.to_string()).help(refusal.help());
     match refusal.place() {
         Some(place) => finding.at(Place::line(&place.file, place.line), ""),
-        None => finding.note(format!("in the PTX of `{}`", source.display())),
+        // The source is named in everything that has no place.
+        None => finding,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Ch
                 entries,
             }) => (text, sites.iter().map(check::site).collect(), entries),
             Err(refusals) => {
-                findings.extend(refusals.iter().map(|r| check::refusal(r, &job.source.path)));
+                findings.extend(refusals.iter().map(check::refusal));
                 return Err(UnitError::findings(findings));
             }
         }

@@ -116,6 +116,14 @@ fn modules_that_cannot_be() {
     assert_eq!(error.code(), 2);
     let error = load(&format!("{HEAD}.global .u64 p = nothing;\n"));
     assert!(matches!(error, LoadError::Invalid(_)), "{error}");
+    for space in [".global", ".const", ".shared"] {
+        let error = load(&format!("{HEAD}{space} .b8 a[2];\n{space} .b8 a[4];\n"));
+        assert!(matches!(error, LoadError::Invalid(_)), "{error}");
+    }
+    let error = load(&format!(
+        "{HEAD}.global .b8 a = 1;\n.global .b8 a[4] = {{1, 2, 3, 4}};\n"
+    ));
+    assert!(matches!(error, LoadError::Invalid(_)), "{error}");
     let error = load(&HEAD.replace("sm_90", "sm_100"));
     assert_eq!(error.code(), 209);
     let error = load(&HEAD.replace("64\n", "32\n"));

@@ -7,9 +7,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::COPIES;
 use super::ahead::Ahead;
 use super::step::{Held, Rounds, Term};
+use super::unroll::COPIES;
 use crate::flow::NodeId;
 use crate::functionalize::guard::Guarded;
 use crate::instruction::{Operand, Register};

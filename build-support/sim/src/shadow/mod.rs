@@ -31,7 +31,7 @@
 //! An `Err` ends the launch with that finding; one to report and go on after goes into
 //! [`Shadow::findings`], from which the engine takes them at the block's end.
 //!
-//! [`Checks`] is what the options ask for:
+//! `Checks` is what the options ask for:
 //!
 //! - `checks`: which check sees which access
 //! - `race`: whether an access is ordered after the others of the same bytes

@@ -64,8 +64,10 @@ fn nvcc_debug_checks_that_are_off_leave_the_ptx_of_a_source_without_them() {
             false => line,
         });
     let without: Vec<_> = lines.collect();
-    let bare = Project::new("p", GPUK).file("kernels/k.cu", &without.join("\n"));
-    let off = ptx(&project("debug-checks = false"), &[]);
+    let bare = Project::new("p", GPUK)
+        .config("line-info = false")
+        .file("kernels/k.cu", &without.join("\n"));
+    let off = ptx(&project("debug-checks = false\nline-info = false"), &[]);
     assert_eq!(off, ptx(&bare, &[]));
     assert_eq!(off, ptx(&project(""), &["--release"]));
     assert_ne!(off, ptx(&project(""), &[]));
@@ -151,7 +153,7 @@ extern \"C\" __global__ void through(int *x, int n) { x[0] = deep(x[1]) + deep(n
 fn nvcc_traps_are_warned_of_kept_refused_or_made_checks() {
     let traps = |config: &str| {
         Project::new("p", GPUK)
-            .config(&format!("archs = ['90']\nflags = ['-lineinfo']\n{config}"))
+            .config(&format!("archs = ['90']\n{config}"))
             .file("kernels/k.cu", TRAPS)
     };
     let short = ["check", "--message-format", "short"];
@@ -201,7 +203,7 @@ extern \"C\" __global__ void k(int *x, int n) {
             .config(config)
             .file("kernels/k.cu", source)
     };
-    insta::assert_snapshot!(project("flags = ['-lineinfo']").gpuk(&["check"]).shown());
+    insta::assert_snapshot!(project("").gpuk(&["check"]).shown());
     let allowed = "kernel.k.allow.GPUK0006 = 'the host checks n'";
     assert_eq!(checks(&project(allowed), &[]), "k 1");
 }

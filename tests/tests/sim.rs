@@ -13,7 +13,6 @@ fn launched(n: usize) -> Project {
         .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
         .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
         .file("kernels/double.cu", "extern \"C\" __global__ void twice(float *data, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        data[i] *= 2;\n}\n")
-        .config("flags = ['-lineinfo']")
         .file(
             "src/lib.rs",
             &format!(
@@ -145,7 +144,7 @@ extern \"C\" __global__ void looks(float *out, unsigned long long texture) {
 }
 ";
     let project = Project::new("p", GPUK)
-        .config("archs = ['80']\nflags = ['-lineinfo']")
+        .config("archs = ['80']")
         .file("kernels/look.cu", source);
     insta::assert_snapshot!(project.gpuk(&["sim-support", "--quiet"]).shown());
     let output = project.gpuk(&["sim-support", "--quiet", "--message-format", "json"]);

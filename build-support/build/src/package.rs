@@ -69,6 +69,15 @@ impl Package {
         self.config.debug_checks.unwrap_or(by_profile)
     }
 
+    /// Whether kernels carry line information: the setting, else where debug assertions are. It changes no
+    /// instruction; what the flags ask for in any case is not asked for twice.
+    pub(crate) fn line_info(&self) -> bool {
+        const ASKED: [&str; 4] = ["-lineinfo", "--generate-line-info", "-G", "--device-debug"];
+        let asked = |flag: &String| ASKED.contains(&flag.as_str());
+        let by_profile = self.config.profile == Profile::Dev;
+        self.config.line_info.unwrap_or(by_profile) && !self.config.flags.iter().any(asked)
+    }
+
     /// Whether a kernel has debug checks.
     #[must_use]
     pub fn has_debug_checks(&self, kernel: &str) -> bool {

@@ -184,6 +184,9 @@ fn flags(package: &Package, include: &Path) -> Vec<OsString> {
     let folder = |path: &PathBuf| [OsString::from("-I"), path.as_os_str().to_owned()];
     flags.extend(config.include.iter().flat_map(folder));
     flags.extend(folder(&include.to_owned()));
+    if package.line_info() {
+        flags.push("-lineinfo".into());
+    }
     if package.compiles_debug_checks() {
         flags.push("-DGPUK_DEBUG_CHECKS=1".into());
     }

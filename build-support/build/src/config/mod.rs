@@ -51,9 +51,12 @@ pub struct Config {
     pub checks: CheckMode,
     /// `debug-checks`: whether debug checks exist; follows the profile's debug assertions if not set.
     pub debug_checks: Option<bool>,
+    /// `line-info`: whether kernels carry line information, as `-lineinfo` makes it; follows the profile's debug
+    /// assertions if not set.
+    pub line_info: Option<bool>,
     /// `traps`: what becomes of a `trap` that belongs to no `assert`; kept with a warning if not set.
     pub traps: Option<TrapMode>,
-    /// `profile.NAME`: `checks`, `debug-checks` and `traps` where the profile stems from `dev` or `release`.
+    /// `profile.NAME`: `checks`, `debug-checks`, `line-info` and `traps` where the profile stems from `dev` or `release`.
     pub profile: Profile,
     /// `kernel.NAME`: what is set for one kernel.
     pub kernel: BTreeMap<String, KernelConfig>,
@@ -78,6 +81,7 @@ impl Default for Config {
             host_compiler: None,
             checks: CheckMode::Functional,
             debug_checks: None,
+            line_info: None,
             traps: None,
             profile: Profile::Dev,
             kernel: BTreeMap::new(),

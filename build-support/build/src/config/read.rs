@@ -11,7 +11,7 @@ use super::nearest::nearest;
 use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "archs",
     "checks",
     "cuda",
@@ -22,6 +22,7 @@ const KEYS: [&str; 14] = [
     "include",
     "kernel",
     "kernels",
+    "line-info",
     "profile",
     "sim",
     "toolkit",
@@ -32,7 +33,7 @@ const KEYS: [&str; 14] = [
 const KERNEL_KEYS: [&str; 5] = ["allow", "checks", "debug-checks", "signature", "traps"];
 
 /// Of `profile.NAME`.
-const PROFILE_KEYS: [&str; 3] = ["checks", "debug-checks", "traps"];
+const PROFILE_KEYS: [&str; 4] = ["checks", "debug-checks", "line-info", "traps"];
 
 /// Reads one table of one manifest.
 pub(super) struct Reader<'a> {
@@ -104,6 +105,7 @@ impl<'a> Reader<'a> {
             "traps" => self.set(&mut config.traps, |r| {
                 r.one(value, TrapMode::from_str).map(Some)
             }),
+            "line-info" => self.set(&mut config.line_info, |r| r.boolean(value).map(Some)),
             _ => self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some)),
         }
     }
@@ -414,7 +416,7 @@ mod tests {
             "GPUK0031 /w/Cargo.toml:2:13 `'void f(float *y)'` is not a declaration of `k` | ",
             "GPUK0030 /w/Cargo.toml:4:1 unknown key `trap` | did you mean `traps`?",
             "GPUK0030 /w/Cargo.toml:7:10 unknown profile `bench` | set it for the profile that this one inherits from in the end",
-            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `traps`",
+            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `line-info`, `traps`",
         ]
         "#);
     }

@@ -68,7 +68,7 @@ fn finding(
             let place = kernel.map(|kernel| kernel.place.clone());
             finding
                 .at(place.unwrap_or_else(|| Place::line(subject.source, 1)), "")
-                .note("with `flags = [\"-lineinfo\"]` its own line is told")
+                .note("with `line-info = true` its own line is told")
         }
     };
     let finding =

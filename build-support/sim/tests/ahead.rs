@@ -131,6 +131,20 @@ fn nobody_can_tell_in_many_kernels() {
     );
 }
 
+#[test]
+fn checks_of_a_counter_are_decided_before_the_loop() {
+    let mut fails = 0;
+    for (seed, program) in program::Program::ranges().into_iter().enumerate() {
+        if let Some(text) = differs(&program, seed as u64) {
+            panic!("{text}");
+        }
+        let ptx = program.ptx(true);
+        fails += usize::from(run(&ptx, true, &[0; VALUES], 60).failure.is_some());
+    }
+    // Of 240, some pass in all rounds and some do not.
+    assert!((60..200).contains(&fails), "{fails}");
+}
+
 /// A list that ends where its memory ends, with a check that says so: the loop would go on behind it.
 #[test]
 fn a_load_before_its_check_is_no_fault() {

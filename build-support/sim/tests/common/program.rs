@@ -111,6 +111,42 @@ impl Program {
         Self { body }
     }
 
+    /// Loops whose only check is of their counter, and holds in all rounds, in the first ones, or in none.
+    pub(crate) fn ranges() -> Vec<Self> {
+        let mut all = Vec::new();
+        for test in [Test::Less, Test::NotEqual, Test::Down] {
+            for (rounds, step) in [(1, 1), (7, 1), (7, 3), (14, 2)] {
+                for (times, more) in [(1, 0), (1, 8), (-1, 0), (-1, 9), (2, -3)] {
+                    for (compare, bound) in [
+                        ("lt.u32", 4),
+                        ("lt.u32", 1000),
+                        ("ge.s32", 2),
+                        ("le.s32", 12),
+                    ] {
+                        let check = Statement::Check {
+                            kind: "check",
+                            compare,
+                            a: Source::Counter(times, more),
+                            bound: Bound::Constant(bound),
+                            values: 1,
+                        };
+                        let body = vec![check, Statement::Load { to: 1, index: 1 }];
+                        let rounds = Bound::Constant(rounds);
+                        all.push(Self {
+                            body: vec![Statement::Loop {
+                                rounds,
+                                step,
+                                test,
+                                body,
+                            }],
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
     /// The same with a statement less, or with what stands in it in its place.
     pub(crate) fn smaller(&self) -> Vec<Self> {
         smaller(&self.body)
@@ -212,9 +248,9 @@ fn statement(random: &mut Random, depth: usize) -> Statement {
     } else {
         Source::Register(a)
     };
-    let bound = match below(4) {
-        0 => Bound::Constant([0, 5, 64, 1000][below(4) as usize]),
-        1 => Bound::Register(b),
+    let bound = match below(5) {
+        0 | 1 => Bound::Constant([3, 9, 20, 1000][below(4) as usize]),
+        2 => Bound::Register(b),
         _ => Bound::Parameter,
     };
     let kind = ["check", "check", "check", "check", "expect"][below(5) as usize];
@@ -330,9 +366,9 @@ impl Writer {
     fn source(&mut self, source: Source) -> String {
         match source {
             Source::Counter(times, more) if self.depth > 0 => {
-                let (n, counter) = (self.fresh(), self.depth - 1);
-                self.line(&format!("mul.lo.s32 \t%t{n}, %i{counter}, {times};"));
-                self.line(&format!("add.s32 \t%t{n}, %t{n}, {more};"));
+                let (m, n, counter) = (self.fresh(), self.fresh(), self.depth - 1);
+                self.line(&format!("mul.lo.s32 \t%t{m}, %i{counter}, {times};"));
+                self.line(&format!("add.s32 \t%t{n}, %t{m}, {more};"));
                 format!("%t{n}")
             }
             Source::Counter(..) => "%r2".to_owned(),

@@ -134,7 +134,7 @@ fn nobody_can_tell_in_many_kernels() {
 #[test]
 fn checks_of_a_counter_are_decided_before_the_loop() {
     let mut fails = 0;
-    for (seed, program) in program::Program::ranges().into_iter().enumerate() {
+    for (seed, program) in Program::ranges().into_iter().enumerate() {
         if let Some(text) = differs(&program, seed as u64) {
             panic!("{text}");
         }

@@ -83,8 +83,9 @@ impl Allowlist {
         command.env(VARIABLE, value)
     }
 
-    /// Says how many findings each entry allowed, and which entries none, though the check was on.
-    pub(super) fn tell(&self, report: &[Value], env: &Env, shell: &Shell) {
+    /// Says how many findings each entry allowed, and which entries none, though the check was on and the command
+    /// came to its end: one that failed to compile finds nothing either.
+    pub(super) fn tell(&self, report: &[Value], ended: bool, env: &Env, shell: &Shell) {
         for entry in &self.0 {
             let Allowed {
                 kernel,
@@ -96,7 +97,7 @@ impl Allowlist {
             if count > 0 {
                 let text = format!("{count} finding{plural} `{finding}` in `{kernel}`: {reason}");
                 shell.status("Allowed", text);
-            } else if is_on(finding, env) {
+            } else if ended && is_on(finding, env) {
                 shell.warn(format_args!(
                     "`sim.allow` has an entry for `{finding}` in `{kernel}`, of which this run found none"
                 ));

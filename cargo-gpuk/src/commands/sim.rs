@@ -39,7 +39,7 @@ pub(super) fn foreground(
     })?;
     let entries = report.read();
     let errors = show(&entries, shell);
-    allowed.tell(&entries, env, shell);
+    allowed.tell(&entries, status.success(), env, shell);
     match (errors, status.success()) {
         (0, true) => Ok(()),
         (0, false) => Err(Exit::of_program(status)),

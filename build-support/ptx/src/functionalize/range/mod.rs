@@ -32,7 +32,7 @@ use super::failure::Checked;
 use super::guard::{self, Guarded};
 use super::site::Label;
 use crate::edit::{EditError, Edits};
-use crate::flow::{Graph, Loop, NodeId, loops};
+use crate::flow::{Effect, Graph, Loop, NodeId, effect, loops};
 use crate::module::Module;
 use crate::span::Span;
 use crate::statement::StatementKind;
@@ -236,6 +236,20 @@ fn compact(
         (graph.blocks[*block].successors.iter())
             .all(|next| *next > *block || (*block == latch && *next == lp.header))
     });
+    // Lanes of a warp can go different ways, but must come to the same barrier, vote or call.
+    let apart = |node: NodeId| {
+        flow.instruction(node).is_none_or(|found| {
+            let fails = checked.failures.iter().any(|failure| failure.call == node);
+            let passes = &*found.opcode == "st" && found.has("param");
+            fails
+                || passes
+                || effect(found) != Effect::Fixed
+                || matches!(
+                    &*found.opcode,
+                    "bra" | "exit" | "ret" | "trap" | "red" | "atom"
+                )
+        })
+    };
     let copied = |node: NodeId| {
         let plain = !matches!(
             flow.kind(node),
@@ -253,7 +267,7 @@ fn compact(
             Some(StatementKind::Registers(_) | StatementKind::Variables(_)) => inner,
             _ => true,
         };
-        plain && scope
+        plain && scope && apart(node)
     };
     let (first, last) = (graph.blocks[lp.header].first, graph.blocks[latch].end - 1);
     let level = flow.block(first).is_none() && flow.block(last).is_none();

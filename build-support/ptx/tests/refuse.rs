@@ -201,3 +201,24 @@ fn a_string_that_something_else_reads_stays() {
     assert!(done.text.contains(".global .align 1 .b8 $site["));
     assert!(!done.text.contains("cvta.global.u64 %rd2"));
 }
+
+#[test]
+fn loops_whose_lanes_must_meet_are_not_written_twice() {
+    let values = ["0"; 8];
+    let call = direct(0, values).replace("\tret;", "");
+    let body = |meet: &str| {
+        format!(
+            "\tld.param.u32 %r1, [k_param_0];\n\tmov.u32 %r0, 0;\n$L:
+\tsetp.lt.u32 %p0, %r0, %r1;\n\t@%p0 bra $OK;\n{call}\n$OK:\n\t{meet}
+\tadd.s32 %r0, %r0, 1;\n\tsetp.lt.s32 %p1, %r0, 9;\n\t@%p1 bra $L;\n\tret;"
+        )
+    };
+    let split = |meet| {
+        let done = run(&module(&site("check", ""), &body(meet))).unwrap();
+        done.text.contains("$GPUKR_")
+    };
+    assert!(split(""));
+    for meet in ["bar.sync 0;", "vote.sync.all.pred %p1, %p0, -1;"] {
+        assert!(!split(meet), "{meet}");
+    }
+}

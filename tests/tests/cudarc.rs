@@ -6,8 +6,8 @@ use gpuk_tests::{Output, Project, copy, fetch, workspace_root};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
-/// Tests that do not pass, and those that are left out as they take minutes or pass by chance, each with the reason.
-const NOT: [(&str, &str); 9] = [
+/// Tests that do not pass, and those that are left out as they pass by chance, each with the reason.
+const NOT: [(&str, &str); 8] = [
     (
         "core::tests::test_default_pinned_host_reads_are_faster_than_write_combined",
         "compares the times of reads from two kinds of memory, which are one here",
@@ -27,10 +27,6 @@ const NOT: [(&str, &str); 9] = [
     (
         "launch::tests::test_par_launch",
         "compares the times of two kernels on one stream and on two",
-    ),
-    (
-        "launch::tests::test_multi_stream_writes_block",
-        "passes, but its kernels take minutes",
     ),
     ("result::tests::peer_transfer_contexts", "needs two devices"),
     (

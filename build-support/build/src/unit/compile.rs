@@ -31,6 +31,9 @@ pub(super) struct Asked {
 /// How often questions that do not compile are taken back before all are.
 const ATTEMPTS: usize = 8;
 
+/// What asks the compiler for line information.
+const LINE_INFO: &str = "-generate-line-info";
+
 /// Runs the device compiler over the text with the probe behind it.
 ///
 /// A question the compiler rejects (a private type, say) is taken back: its kernel's types then come from
@@ -50,7 +53,10 @@ pub(super) fn compile(
     };
     let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
     let recipe = shop.tools.recipe(job.arch)?;
-    let command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
+    let mut command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
+    if has_odd_name(&preprocessed.text) {
+        command.args.retain(|arg| arg != LINE_INFO);
+    }
     let mut probe = Probe::new(&declarations);
     let mut attempts = 0;
     loop {
@@ -95,6 +101,16 @@ fn is_of_probe(finding: &Diagnostic) -> bool {
         .labels
         .first()
         .is_some_and(|label| label.place.file == Path::new(probe::FILE))
+}
+
+/// Whether a line marker names a file with a quotation mark or a control character, which the preprocessor escapes
+/// and the compiler does not: no assembler reads its `.file` (CUDA 13.0).
+fn has_odd_name(text: &[u8]) -> bool {
+    let markers = text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.starts_with(b"# "));
+    let odd = |pair: &[u8]| pair[0] == b'\\' && (pair[1] == b'"' || pair[1].is_ascii_digit());
+    markers.flat_map(|line| line.windows(2)).any(odd)
 }
 
 /// PTX is ASCII but for names of files and comments.

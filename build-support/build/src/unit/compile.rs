@@ -73,7 +73,8 @@ pub(super) fn compile(
         let findings = message::findings(&said, failed).into_iter();
         let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
-            let module = parse(&fs::read(&ptx)?, &job.source.path)?;
+            let text = settle_files(&fs::read(&ptx)?, &shop.package.root);
+            let module = parse(&text, &job.source.path)?;
             let asked = Some(Asked {
                 declarations,
                 probe,
@@ -111,6 +112,29 @@ fn has_odd_name(text: &[u8]) -> bool {
         .filter(|line| line.starts_with(b"# "));
     let odd = |pair: &[u8]| pair[0] == b'\\' && (pair[1] == b'"' || pair[1].is_ascii_digit());
     markers.flat_map(|line| line.windows(2)).any(odd)
+}
+
+/// Gives the files of line information names and stamps that are the same on every machine: the package's own are
+/// named from its root, and all have a time and a size (PTX ISA 11.5), without which ptxas writes those it finds on the
+/// disk into the cubin.
+fn settle_files(text: &[u8], root: &Path) -> Vec<u8> {
+    let root = format!("\"{}/", root.display());
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let trimmed = line.trim_ascii();
+        if !(trimmed.starts_with(b".file") && trimmed.ends_with(b"\"")) {
+            out.extend_from_slice(line);
+            continue;
+        }
+        let mut places = trimmed.windows(root.len());
+        let (before, after) = match places.position(|at| at == root.as_bytes()) {
+            Some(at) => (&trimmed[..=at], &trimmed[at + root.len()..]),
+            None => (trimmed, &[][..]),
+        };
+        let parts = [b"\t", before, after, b", 1, 1\n"];
+        out.extend(parts.into_iter().flatten());
+    }
+    out
 }
 
 /// PTX is ASCII but for names of files and comments.

@@ -7,7 +7,7 @@
 //! `name`, so that it can be kept free of the machine's folders.
 //!
 //! With `-lineinfo` or `-G` the PTX names its files by absolute path, which the compiler makes from its working
-//! directory; whoever wants the same PTX from any folder rewrites those `.file` lines.
+//! directory, and ptxas looks them up; whoever wants the same results from any folder rewrites those `.file` lines.
 //!
 //! On Windows the answer has another form (`cl.exe`, its output redirected); reading it follows NVIDIA's
 //! documentation and public build logs and has not been tried there.

@@ -88,6 +88,33 @@ fn lines_lost_doubled_and_swapped() {
     }
 }
 
+/// A directive that needs a label took the one that the pass puts before what it rewrites.
+#[test]
+fn directives_where_none_belongs() {
+    let directives = [
+        ".branchtargets",
+        ".calltargets",
+        ".callprototype",
+        ".file",
+        ".loc",
+        ".pragma",
+        ".reg",
+        ".section",
+    ];
+    for (_, text) in corpus::ALL {
+        let lines: Vec<_> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for (number, at) in lines.iter().enumerate().step_by(1 + lines.len() / 40) {
+            let directive = directives[number % directives.len()];
+            exercise(&format!("{}\t{directive} {}", &text[..*at], &text[*at..]));
+        }
+    }
+    let kernel = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n";
+    for directive in &directives[..3] {
+        let error = Module::parse(format!("{kernel}\t{directive} f;\n\tret;\n}}\n")).unwrap_err();
+        assert_eq!(error.expected, "a label before this directive");
+    }
+}
+
 #[test]
 fn deep_nesting_is_an_error() {
     let head = ".version 9.0\n.target sm_80\n";

@@ -124,6 +124,9 @@ impl Parser<'_> {
         }
         match directive {
             "reg" => self.registers().map(StatementKind::Registers),
+            "branchtargets" | "calltargets" | "callprototype" => {
+                Err(self.error("a label before this directive"))
+            }
             "loc" => self.loc().map(StatementKind::Loc),
             "file" => self.file().map(|_| StatementKind::Other),
             "pragma" => {

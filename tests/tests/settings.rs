@@ -207,3 +207,24 @@ extern \"C\" __global__ void k(int *x, int n) {
     let allowed = "kernel.k.allow.GPUK0006 = 'the host checks n'";
     assert_eq!(checks(&project(allowed), &[]), "k 1");
 }
+
+/// The pass moves lines that others name as the call they were inlined at; ptxas looks for them.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_checks_of_inlined_functions_are_assembled_with_their_lines() {
+    let source = "#include <gpuk.cuh>
+__device__ __forceinline__ float at(const float *in, int k, int len) {
+    GPUK_CHECK((unsigned)k < (unsigned)len, \"{} of {}\", k, len);
+    return in[k];
+}
+extern \"C\" __global__ void stencil(const float *in, float *out, int w, int h, int len) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || y < 1 || x >= w - 1 || y >= h - 1) return;
+    int i = y * w + x;
+    out[i] = at(in, i, len) + at(in, i - 1, len) + at(in, i + 1, len) + at(in, i - w, len) + at(in, i + w, len);
+}
+";
+    let project = Project::new("p", GPUK).file("kernels/k.cu", source);
+    let ptx = ptx(&project, &[]);
+    assert!(ptx.contains("inlined_at"), "{ptx}");
+}

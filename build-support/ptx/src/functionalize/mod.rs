@@ -14,7 +14,7 @@
 //! - `skip`: what a kernel does first
 //! - `code`: the code that takes a call's place
 //! - `cleanup`, `strings`: what goes with the calls
-//! - `rewrite`: the edits, `lines`: what goes with a statement
+//! - `rewrite`: the edits, `lines`: what goes with a statement, `inlined`: lines of inlined code
 //! - `omit`: takes checks out instead
 //! - `steps`, `called`, `uniform`, `wait`, `leave`: which checks stop a thread that others wait for
 //! - `trap`: checks in the place of traps
@@ -35,6 +35,7 @@ mod format;
 mod gate;
 mod group;
 mod guard;
+mod inlined;
 mod leave;
 mod lines;
 mod omit;
@@ -207,7 +208,7 @@ fn finish(
             .map_or_else(String::new, |found| found.function.name.to_string())
     };
     let done = rewrite::rewrite(module, failing, strings, checked, reach, early);
-    let done = done.map_err(|error| {
+    let mut done = done.map_err(|error| {
         vec![Refusal::Rewrite {
             function: first(),
             text: error.to_string(),
@@ -219,5 +220,6 @@ fn finish(
             count: done.sites.len(),
         }]);
     }
+    done.text = inlined::settle(done.text);
     Ok(done)
 }

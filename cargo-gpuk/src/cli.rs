@@ -47,10 +47,14 @@ pub enum Command {
     Check(Work),
     /// List the kernels with their Rust signatures
     List(Work),
+    /// Print the generated wrappers
+    Expand(Expand),
     /// Build the kernels, then `cargo run` the program where there is a device
     Run(Run),
     /// `cargo test`, on the device or in the simulator
     Test(Test),
+    /// Run a program or the tests under compute-sanitizer
+    Sanitize(Sanitize),
     /// List the instructions that the simulator does not have, without running anything
     SimSupport(SimSupport),
     /// Say what a diagnostic code means and how to mend what it is about
@@ -60,13 +64,26 @@ pub enum Command {
     /// Install, list or remove CUDA compilers
     #[command(subcommand)]
     Toolchain(Toolchain),
+    /// Write `compile_commands.json` for clangd, into the folder of the results
+    CompileCommands(Work),
+    /// Remove what the commands here have written
+    Clean(Clean),
+    /// Print a script that completes the command line
+    Completions(Completions),
 }
 
 impl Command {
     /// What the command shows.
     pub(crate) fn display(&self) -> &Display {
         match self {
-            Self::Build(work) | Self::Check(work) | Self::List(work) => &work.display,
+            Self::Build(work)
+            | Self::Check(work)
+            | Self::List(work)
+            | Self::CompileCommands(work) => &work.display,
+            Self::Expand(expand) => &expand.work.display,
+            Self::Sanitize(sanitize) => &sanitize.display,
+            Self::Clean(clean) => &clean.display,
+            Self::Completions(completions) => &completions.display,
             Self::Run(run) => &run.work.display,
             Self::Test(test) => &test.display,
             Self::SimSupport(support) => &support.work.display,
@@ -144,6 +161,92 @@ pub struct Test {
     /// Arguments of `cargo test`, with a second `--` before those of the tests
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+/// `cargo gpuk expand`.
+#[derive(Debug, Args)]
+pub struct Expand {
+    /// As of `build`.
+    #[command(flatten)]
+    pub work: Work,
+    /// Items to print instead of all: `gather` (a module), `gather::scale` (a method, a struct)
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+}
+
+/// `cargo gpuk sanitize`.
+#[derive(Debug, Args)]
+pub struct Sanitize {
+    /// Which packages.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How they are compiled.
+    #[command(flatten)]
+    pub compilation: Compilation,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
+    /// compute-sanitizer's tool
+    #[arg(long, value_name = "TOOL", default_value = "memcheck")]
+    pub tool: Tool,
+    /// Run the tests instead of the program
+    #[arg(long, conflicts_with_all = ["bin", "example"])]
+    pub tests: bool,
+    /// The program's binary target
+    #[arg(long, value_name = "NAME", help_heading = "Package selection")]
+    pub bin: Option<String>,
+    /// The program's example target
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "bin",
+        help_heading = "Package selection"
+    )]
+    pub example: Option<String>,
+    /// An option of compute-sanitizer's own; may be given again
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    pub option: Vec<OsString>,
+    /// Arguments of the program, or of `cargo test`
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+/// compute-sanitizer's tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Tool {
+    /// Accesses out of bounds or misaligned, and leaks
+    Memcheck,
+    /// Races in shared memory
+    Racecheck,
+    /// Reads of memory that nobody wrote
+    Initcheck,
+    /// Wrong use of barriers
+    Synccheck,
+}
+
+/// `cargo gpuk clean`.
+#[derive(Debug, Args)]
+pub struct Clean {
+    /// Which packages.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// How they are compiled: where the results lie.
+    #[command(flatten)]
+    pub compilation: Compilation,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
+}
+
+/// `cargo gpuk completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// For which shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+    /// What is shown.
+    #[command(flatten)]
+    pub display: Display,
 }
 
 /// `cargo gpuk explain`.

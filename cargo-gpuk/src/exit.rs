@@ -21,7 +21,7 @@ pub enum Exit {
     NothingSelected,
     /// There is no device to run the program on.
     NoDevice,
-    /// The simulator has findings, or lacks instructions of a kernel.
+    /// The simulator or compute-sanitizer has findings, or the simulator lacks instructions of a kernel.
     Findings,
     /// The program that was run ended with this code.
     Program(u8),

@@ -3,6 +3,7 @@
 //! Thin: the command line (`cli`), which packages (`workspace`), what is shown (`ui`, `message`), how it ends
 //! (`exit`), and one file per command. What is done to kernels stands in `gpuk-build`.
 
+mod clang;
 pub mod cli;
 mod commands;
 mod exit;

@@ -96,10 +96,16 @@ impl Workspace {
         packages.filter(|package| members.contains(&package.id))
     }
 
+    /// Where results go: `target/gpuk`.
+    #[must_use]
+    pub(crate) fn results(&self) -> PathBuf {
+        self.target.join("gpuk")
+    }
+
     /// Where a package's results go: `target/gpuk/<package>`.
     #[must_use]
     pub(crate) fn out(&self, package: &Package) -> PathBuf {
-        self.target.join("gpuk").join(package.name.as_str())
+        self.results().join(package.name.as_str())
     }
 }
 

@@ -54,7 +54,10 @@ pub(crate) fn remove_file(path: &Path) -> Result<(), FsError> {
 }
 
 /// Removes a folder and all in it; one that is not there is fine.
-pub(crate) fn remove_dir(path: &Path) -> Result<(), FsError> {
+///
+/// # Errors
+/// Something in it cannot be removed.
+pub fn remove_dir(path: &Path) -> Result<(), FsError> {
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => context(result, "remove the folder", path),

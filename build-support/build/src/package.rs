@@ -1,11 +1,12 @@
 //! The package whose kernels are built: who it is, where it lies, how it is configured.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::config::{CheckMode, Config, Manifest, ManifestError, Profile, TrapMode};
 use crate::diagnostic::Diagnostic;
 use crate::env::Env;
-use crate::fs::FsError;
+use crate::fs::{self, FsError};
 
 /// A package with its configuration, ready to be built.
 #[derive(Debug, Clone)]
@@ -54,6 +55,42 @@ impl Package {
             config,
             out,
         })
+    }
+
+    /// Writes `gpuk.cuh` where [`Self::flags`] lets `#include` find it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_header(&self) -> Result<(), FsError> {
+        let folder = self.include();
+        fs::create_dir(&folder)?;
+        let header = folder.join(gpuk_device::HEADER_NAME);
+        fs::write(&header, gpuk_device::HEADER.as_bytes()).map(drop)
+    }
+
+    fn include(&self) -> PathBuf {
+        self.out.join("include")
+    }
+
+    /// What nvcc is given, the architecture left out.
+    #[must_use]
+    pub fn flags(&self) -> Vec<OsString> {
+        let config = &self.config;
+        let mut flags: Vec<OsString> = config.flags.iter().map(OsString::from).collect();
+        let own = self.include();
+        for folder in config.include.iter().chain([&own]) {
+            flags.extend([OsString::from("-I"), folder.as_os_str().to_owned()]);
+        }
+        if self.line_info() {
+            flags.push("-lineinfo".into());
+        }
+        if self.compiles_debug_checks() {
+            flags.push("-DGPUK_DEBUG_CHECKS=1".into());
+        }
+        if config.checks == CheckMode::Trap {
+            flags.push("-DGPUK_CHECK_TRAP=1".into());
+        }
+        flags
     }
 
     /// Whether debug checks are compiled: some kernel has them.

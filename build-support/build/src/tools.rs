@@ -2,12 +2,11 @@
 //! process.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Arch, CheckMode};
+use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
@@ -96,10 +95,7 @@ impl ToolsError {
 impl Tools {
     /// Finds the compilers and their recipes for a package.
     pub(crate) fn ready(package: &Package, env: &Env) -> Result<Self, ToolsError> {
-        let include = package.out.join("include");
-        fs::create_dir(&include)?;
-        let header = include.join(gpuk_device::HEADER_NAME);
-        fs::write(&header, gpuk_device::HEADER.as_bytes())?;
+        package.write_header()?;
 
         let kept = package.out.join("tools.json");
         let known: Known = read_json(&kept).unwrap_or_default();
@@ -119,7 +115,7 @@ impl Tools {
         };
         let host = host::find(&request, env)?;
 
-        let flags = flags(package, &include);
+        let flags = package.flags();
         let mut keyed = BTreeMap::new();
         let mut recipes = BTreeMap::new();
         for arch in &package.config.archs {
@@ -176,22 +172,4 @@ fn of_arch(error: RecipeError, arch: Arch, toolchain: &Toolchain) -> ToolsError 
         },
         false => error.into(),
     }
-}
-
-fn flags(package: &Package, include: &Path) -> Vec<OsString> {
-    let config = &package.config;
-    let mut flags: Vec<OsString> = config.flags.iter().map(OsString::from).collect();
-    let folder = |path: &PathBuf| [OsString::from("-I"), path.as_os_str().to_owned()];
-    flags.extend(config.include.iter().flat_map(folder));
-    flags.extend(folder(&include.to_owned()));
-    if package.line_info() {
-        flags.push("-lineinfo".into());
-    }
-    if package.compiles_debug_checks() {
-        flags.push("-DGPUK_DEBUG_CHECKS=1".into());
-    }
-    if config.checks == CheckMode::Trap {
-        flags.push("-DGPUK_CHECK_TRAP=1".into());
-    }
-    flags
 }

@@ -61,14 +61,19 @@ pub(super) fn build<'w>(
         }
     }
     if with_kernels == 0 {
-        shell.error("no selected package has kernels");
-        shell.say("  kernels are found by the patterns of `[package.metadata.gpuk] kernels`,\n  by default `kernels/**/*.cu` and `src/**/*.cu`");
-        return Err(finished(shell, Exit::NothingSelected));
+        return Err(nothing_selected(shell));
     }
     match failed {
         None => Ok(done),
         Some(exit) => Err(finished(shell, exit)),
     }
+}
+
+/// Says that no selected package has kernels.
+pub(super) fn nothing_selected(shell: &Shell) -> Exit {
+    shell.error("no selected package has kernels");
+    shell.say("  kernels are found by the patterns of `[package.metadata.gpuk] kernels`,\n  by default `kernels/**/*.cu` and `src/**/*.cu`");
+    finished(shell, Exit::NothingSelected)
 }
 
 fn one<'w>(
@@ -81,28 +86,9 @@ fn one<'w>(
     depth: Depth,
 ) -> Result<Option<Done<'w>>, Exit> {
     let mut findings = Vec::new();
-    let manifest = member.manifest_path.as_std_path();
-    let read = Package::read(
-        manifest,
-        out.to_owned(),
-        match compilation.release {
-            true => Profile::Release,
-            false => Profile::Dev,
-        },
-        env,
-        &mut findings,
-    );
-    let mut package = read.map_err(|error| {
-        shell.error(&error);
-        Exit::Metadata
-    })?;
-    if let Err(error) = package.config.set_archs(&compilation.arch) {
-        shell.error(format_args!("`--arch`: {error}"));
-        return Err(Exit::Usage);
-    }
-    if findings.is_empty() && !has_kernels(&package) {
+    let Some(package) = package(member, out, compilation, env, shell, &mut findings)? else {
         return Ok(None);
-    }
+    };
     let bar = Bar::new(shell);
     let result = pipeline::build(&package, env, tokens, &bar, depth, findings);
     bar.clear();
@@ -117,6 +103,33 @@ fn one<'w>(
         }
         Err(error) => Err(report(member, &package.root, &error, shell)),
     }
+}
+
+/// The package as it is configured, if it has kernels; nothing is compiled.
+pub(super) fn package(
+    member: &Member,
+    out: &Path,
+    compilation: &Compilation,
+    env: &Env,
+    shell: &Shell,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Option<Package>, Exit> {
+    let profile = match compilation.release {
+        true => Profile::Release,
+        false => Profile::Dev,
+    };
+    let manifest = member.manifest_path.as_std_path();
+    let read = Package::read(manifest, out.to_owned(), profile, env, findings);
+    let mut package = read.map_err(|error| {
+        shell.error(&error);
+        Exit::Metadata
+    })?;
+    if let Err(error) = package.config.set_archs(&compilation.arch) {
+        shell.error(format_args!("`--arch`: {error}"));
+        return Err(Exit::Usage);
+    }
+    let nothing = findings.is_empty() && !has_kernels(&package);
+    Ok((!nothing).then_some(package))
 }
 
 fn has_kernels(package: &Package) -> bool {

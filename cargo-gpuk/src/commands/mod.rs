@@ -3,11 +3,16 @@
 mod allowed;
 mod build;
 mod cargo;
+mod clean;
+mod completions;
+mod database;
 mod doctor;
+mod expand;
 mod explain;
 mod kernels;
 mod list;
 mod run;
+mod sanitize;
 mod sim;
 mod support;
 mod test;
@@ -24,12 +29,17 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::Build(work) => build::build(work, &shell),
         Command::Check(work) => build::check(work, &shell),
         Command::List(work) => list::list(work, &shell),
+        Command::Expand(expand) => expand::expand(expand, &shell),
         Command::Run(run) => run::run(run, &shell),
         Command::Test(test) => test::test(test, &shell),
+        Command::Sanitize(sanitize) => sanitize::sanitize(sanitize, &shell),
         Command::SimSupport(support) => support::support(support, &shell),
         Command::Explain(explain) => explain::explain(explain, &shell),
         Command::Doctor(_) => doctor::doctor(&shell),
         Command::Toolchain(command) => toolchain::toolchain(command, &shell),
+        Command::CompileCommands(work) => database::database(work, &shell),
+        Command::Clean(clean) => clean::clean(clean, &shell),
+        Command::Completions(completions) => completions::completions(completions, &shell),
     };
     shell.end(exit)
 }

@@ -66,6 +66,8 @@ pub enum Command {
     Toolchain(Toolchain),
     /// Write `compile_commands.json` for clangd, into the folder of the results
     CompileCommands(Work),
+    /// Keep the compiled kernels with the package, for machines without a CUDA compiler
+    Vendor(Vendor),
     /// Remove what the commands here have written
     Clean(Clean),
     /// Print a script that completes the command line
@@ -82,6 +84,7 @@ impl Command {
             | Self::CompileCommands(work) => &work.display,
             Self::Expand(expand) => &expand.work.display,
             Self::Sanitize(sanitize) => &sanitize.display,
+            Self::Vendor(vendor) => &vendor.work.display,
             Self::Clean(clean) => &clean.display,
             Self::Completions(completions) => &completions.display,
             Self::Run(run) => &run.work.display,
@@ -99,7 +102,7 @@ impl Command {
 }
 
 /// Selection, configuration and output of the commands that read a workspace.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Work {
     /// Which packages.
     #[command(flatten)]
@@ -224,6 +227,17 @@ pub enum Tool {
     Synccheck,
 }
 
+/// `cargo gpuk vendor`.
+#[derive(Debug, Args)]
+pub struct Vendor {
+    /// As of `build`; `--release` leaves the development profile out.
+    #[command(flatten)]
+    pub work: Work,
+    /// Write nothing; fail if what is there is not current. Needs no compiler
+    #[arg(long)]
+    pub check: bool,
+}
+
 /// `cargo gpuk clean`.
 #[derive(Debug, Args)]
 pub struct Clean {
@@ -272,7 +286,7 @@ pub struct SimSupport {
 }
 
 /// Which packages, as cargo selects them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Package selection")]
 pub struct Selection {
     /// Package to work on; may hold `*` and `?`
@@ -290,7 +304,7 @@ pub struct Selection {
 }
 
 /// How kernels are compiled.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Compilation")]
 pub struct Compilation {
     /// Architectures instead of the configured: `80`, `sm_90`, `90a`
@@ -317,7 +331,7 @@ pub struct Compilation {
 }
 
 /// What is shown.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Display")]
 pub struct Display {
     /// Form of the messages; JSON goes to standard output, one object a line

@@ -75,6 +75,8 @@ codes! {
     BAD_FLAG = 37;
     /// PTX is for a later architecture than any that is compiled for
     PTX_TARGET = 38;
+    /// vendored kernels are not what the sources and settings say now
+    VENDORED_STALE = 50;
 }
 
 impl fmt::Display for Code {
@@ -131,7 +133,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Code::UNRESOLVED_FUNCTION), "{text}");
         }
         for (text, nearest) in [
-            ("GPUK0099", "GPUK0038"),
+            ("GPUK0099", "GPUK0050"),
             ("GPUK0020", "GPUK0016"),
             ("E0005", "GPUK0005"),
             ("help", "GPUK0001"),

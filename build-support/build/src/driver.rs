@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::cargo::Directives;
 use crate::config::{ManifestError, Profile};
 use crate::diagnostic::Level;
+use crate::discover::discover;
 use crate::env::Env;
 use crate::explain;
 use crate::fs::{self, FsError};
 use crate::package::Package;
-use crate::pipeline::{self, BuildError, Built, Depth};
+use crate::pipeline::{self, BuildError, Built, Depth, Failure};
 use crate::pool::Tokens;
 use crate::progress::Silent;
 use crate::render::Render;
 use crate::report::BINDINGS;
+use crate::vendor::{self, Stale, Vendored};
 
 /// Builds the kernels of the package whose build script calls this, as its manifest configures them.
 ///
@@ -145,8 +147,33 @@ impl Build {
             .map_err(ScriptError::Arch)?;
         package.config.flags.extend(self.flags);
         package.config.include.extend(self.include);
+        if let Some(vendored) = vendor::of(&package, env) {
+            return taken(&package, vendored);
+        }
         let built = pipeline::build(&package, env, tokens, &Silent, Depth::Build, findings);
         Ok(built?)
+    }
+}
+
+/// The package's own compiled kernels in place of a build.
+fn taken(package: &Package, vendored: Result<Vendored, Box<Stale>>) -> Result<Built, ScriptError> {
+    match vendored {
+        Ok(vendored) => Ok(Built {
+            report: vendored.install(package)?,
+            fresh: false,
+        }),
+        Err(stale) => {
+            let folders = discover(package, &mut Vec::new()).map(|sources| sources.folders);
+            let failure = Failure {
+                findings: vec![stale.finding],
+                files: stale.files,
+                folders: folders.unwrap_or_default(),
+            };
+            Err(BuildError::Findings {
+                failure: Box::new(failure),
+            }
+            .into())
+        }
     }
 }
 

@@ -43,6 +43,7 @@ mod store;
 pub mod toolchain;
 mod tools;
 mod unit;
+pub mod vendor;
 mod wrap;
 
 pub use driver::{Build, ScriptError, main};

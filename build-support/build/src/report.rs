@@ -78,6 +78,18 @@ impl Report {
         [out.join(BINDINGS)].into_iter().chain(images).collect()
     }
 
+    /// What was compiled for, each architecture once.
+    #[must_use]
+    pub fn archs(&self) -> Vec<String> {
+        let mut archs: Vec<String> = Vec::new();
+        for image in self.modules.iter().flat_map(|module| &module.images) {
+            if !archs.contains(&image.arch) {
+                archs.push(image.arch.clone());
+            }
+        }
+        archs
+    }
+
     /// How many kernels got no wrapper.
     #[must_use]
     pub fn refused(&self) -> usize {

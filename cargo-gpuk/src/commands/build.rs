@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use gpuk_build::env::Env;
 use gpuk_build::pipeline::Depth;
+use gpuk_build::vendor;
 
 use super::kernels::{self, Done};
 use crate::cli::Work;
@@ -23,10 +25,11 @@ pub(super) fn check(work: &Work, shell: &Shell) -> Exit {
 fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
     let start = Instant::now();
     let done = kernels::workspace(work, shell).and_then(|workspace| {
-        Ok(kernels::build(&workspace, work, shell, depth)?
-            .iter()
-            .map(|done| said(done, shell, depth))
-            .sum())
+        let done = kernels::build(&workspace, work, shell, depth)?;
+        if depth == Depth::Check {
+            vendored(&done, shell)?;
+        }
+        Ok(done.iter().map(|done| said(done, shell, depth)).sum())
     });
     match done {
         Ok(Summary { kernels, refused }) => {
@@ -47,6 +50,25 @@ fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
             kernels::finished(shell, Exit::Success)
         }
         Err(exit) => exit,
+    }
+}
+
+/// Refuses vendored kernels that are not current: a build script would.
+fn vendored(done: &[Done<'_>], shell: &Shell) -> Result<(), Exit> {
+    let env = Env::of_process();
+    let mut current = true;
+    for Done {
+        member, package, ..
+    } in done
+    {
+        if let Some(finding) = vendor::finding(package, &env) {
+            current = false;
+            shell.findings(member, &package.root, &[finding]);
+        }
+    }
+    match current {
+        true => Ok(()),
+        false => Err(kernels::finished(shell, Exit::Build)),
     }
 }
 

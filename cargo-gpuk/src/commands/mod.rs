@@ -17,6 +17,7 @@ mod sim;
 mod support;
 mod test;
 mod toolchain;
+mod vendor;
 
 use crate::cli::Command;
 use crate::exit::Exit;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::Doctor(_) => doctor::doctor(&shell),
         Command::Toolchain(command) => toolchain::toolchain(command, &shell),
         Command::CompileCommands(work) => database::database(work, &shell),
+        Command::Vendor(vendor) => vendor::vendor(vendor, &shell),
         Command::Clean(clean) => clean::clean(clean, &shell),
         Command::Completions(completions) => completions::completions(completions, &shell),
     };

@@ -104,6 +104,12 @@ pub(super) fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<
         })
 }
 
+/// Whether the package in a folder comes from a registry, and its workspace is elsewhere: cargo keeps its manifest there
+/// as it was written, beside the one that it made of it.
+pub(crate) fn is_published(package: &Path) -> bool {
+    package.join("Cargo.toml.orig").is_file()
+}
+
 /// The workspace that a package names, or the nearest manifest above that has a `[workspace]`.
 pub(super) fn workspace_of(
     manifest: &Path,
@@ -112,6 +118,9 @@ pub(super) fn workspace_of(
     let Some(folder) = manifest.parent() else {
         return Ok(None);
     };
+    if is_published(folder) {
+        return Ok(None);
+    }
     if let Some(named) = package.and_then(|package| package.get("workspace")?.get_ref().as_str()) {
         let path = folder.join(named).join("Cargo.toml");
         let text = fs::read_to_string(&path)?;

@@ -11,6 +11,7 @@ mod manifest;
 mod nearest;
 mod profile;
 mod read;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,8 +23,10 @@ use serde::{Deserialize, Serialize};
 pub use allowed::Allowed;
 pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
+pub(crate) use manifest::is_published;
 pub use manifest::{Manifest, ManifestError};
 pub use profile::Profile;
+pub(crate) use tables::Tables;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;

@@ -30,5 +30,6 @@ pub(crate) use image::slashed;
 
 pub use bindings::{ImageBinding, ImageKind, ModuleBindings};
 pub use method::signature;
+pub(crate) use module::ABI;
 pub use module::{module, package};
 pub use names::module_names;

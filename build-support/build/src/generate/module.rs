@@ -11,7 +11,7 @@ use super::structure::structure;
 use super::types::Types;
 
 /// Version of what generated code and the run time agree on.
-const ABI: u32 = 2;
+pub(crate) const ABI: u32 = 2;
 
 /// Lints that names from C++, unused kernels and the run time's needs would raise in the user's crate.
 const ALLOWED: &[&str] = &[

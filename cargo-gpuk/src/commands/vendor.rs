@@ -1,0 +1,98 @@
+//! `cargo gpuk vendor`: compiled kernels beside the manifest, which build scripts take where they are current.
+
+use gpuk_build::env::Env;
+use gpuk_build::error::chain;
+use gpuk_build::pipeline::Depth;
+use gpuk_build::vendor::{self, Taken};
+
+use super::kernels::{self, Done};
+use crate::cli::{Vendor, Work};
+use crate::exit::Exit;
+use crate::ui::Shell;
+use crate::workspace::Workspace;
+
+/// Builds each profile and keeps it, or only compares.
+pub(super) fn vendor(vendor: &Vendor, shell: &Shell) -> Exit {
+    if !vendor.work.compilation.arch.is_empty() {
+        shell.error("vendored kernels are for the architectures of the manifest");
+        shell.say("  set `archs` there, and leave out `--arch` and `GPUK_ARCHS`");
+        return Exit::Usage;
+    }
+    let done = kernels::workspace(&vendor.work, shell).and_then(|workspace| match vendor.check {
+        true => check(&vendor.work, &workspace, shell),
+        false => write(&vendor.work, &workspace, shell),
+    });
+    kernels::finished(shell, done.err().unwrap_or(Exit::Success))
+}
+
+fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> {
+    let mut dev = work.clone();
+    dev.compilation.release = false;
+    let mut release = work.clone();
+    release.compilation.release = true;
+    // The second build writes over the first one's results.
+    let first = match work.compilation.release {
+        true => Vec::new(),
+        false => take(
+            &kernels::build(workspace, &dev, shell, Depth::Build)?,
+            shell,
+        )?,
+    };
+    let done = kernels::build(workspace, &release, shell, Depth::Build)?;
+    let mut first = first.into_iter();
+    for (done, last) in done.iter().zip(take(&done, shell)?) {
+        let all = first.next().into_iter().chain([last]).collect();
+        let folder = vendor::write(&done.package, all).map_err(|error| {
+            shell.error(chain(&error));
+            Exit::Internal
+        })?;
+        shell.status("Vendored", folder.display());
+    }
+    Ok(())
+}
+
+/// The results of the packages, in their order.
+fn take(done: &[Done<'_>], shell: &Shell) -> Result<Vec<Taken>, Exit> {
+    let taken = done
+        .iter()
+        .map(|done| Taken::of(&done.package, &done.built.report));
+    taken.collect::<Result<_, _>>().map_err(|error| {
+        shell.error(chain(&error));
+        Exit::Internal
+    })
+}
+
+/// As a build script would judge.
+fn check(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> {
+    let env = Env::of_process();
+    let (mut with_kernels, mut wrong) = (0, 0);
+    for member in workspace.packages() {
+        let out = workspace.out(member);
+        let mut findings = Vec::new();
+        let package =
+            kernels::package(member, &out, &work.compilation, &env, shell, &mut findings)?;
+        let Some(package) = package else { continue };
+        with_kernels += 1;
+        match vendor::finding(&package, &env) {
+            Some(finding) => findings.push(finding),
+            None if package.root.join(vendor::FOLDER).is_dir() => {
+                shell.status(
+                    "Current",
+                    format_args!("{} {}", member.name, vendor::FOLDER),
+                );
+            }
+            None => {
+                wrong += 1;
+                shell.error(format_args!("`{}` has no vendored kernels", member.name));
+                shell.say("  `cargo gpuk vendor` makes them");
+            }
+        }
+        wrong += findings.len();
+        shell.findings(member, &package.root, &findings);
+    }
+    match (with_kernels, wrong) {
+        (0, _) => Err(kernels::nothing_selected(shell)),
+        (_, 0) => Ok(()),
+        _ => Err(Exit::Build),
+    }
+}

@@ -1,4 +1,4 @@
-// A template: each explicit instance at the end is a kernel.
+// A template: its instances share one method, `scale`, for the type of `out`.
 #include <cuda_fp16.h>
 #include <gpuk.cuh>
 

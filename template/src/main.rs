@@ -121,7 +121,7 @@ impl Model {
         let out = stream.alloc_zeros::<f16>(n)?;
         let count = i32::try_from(n)?;
         // SAFETY: `x` and `out` have `count` elements.
-        let (scaled, x) = unsafe { scale.scale_half(stream, launch, &x, out, 0.5, count) }?;
+        let (scaled, x) = unsafe { scale.scale(stream, launch, &x, out, 0.5, count) }?;
 
         // So far nothing has waited. The first launch is asked first: its failure explains later ones.
         gathered.check()?;

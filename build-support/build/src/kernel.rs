@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Place;
+use crate::instance::Instance;
 
 /// The kernels of one source file and the types their parameters need.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,10 +34,12 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// What the declaration says about the launch.
     pub bounds: Bounds,
+    /// What it is made with, for an instance of a template.
+    pub instance: Option<Instance>,
 }
 
 /// Launch properties, from `.maxntid`, `.reqntid`, `.minnctapersm` and `.reqnctapercluster`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Bounds {
     /// `__launch_bounds__(N)`: the most threads a block may have.
     pub max_threads: Option<u32>,
@@ -86,6 +89,8 @@ pub enum Type {
     Array(Box<Type>, u64),
     /// A device address inside a struct or behind a pointer (`float **`): eight bytes.
     Address,
+    /// What each instance of a template decides, as Rust writes it: `T`, `<T as Scale>::By`. No kernel's own.
+    Generic(String),
 }
 
 /// Numbers that CUDA and Rust share.

@@ -23,6 +23,7 @@ pub mod explain;
 mod fresh;
 pub mod fs;
 pub mod generate;
+pub mod instance;
 mod join;
 pub mod kernel;
 mod make;

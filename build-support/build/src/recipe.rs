@@ -21,7 +21,7 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 16] = [
+    const CODE: [&str; 17] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
@@ -29,6 +29,7 @@ mod tests {
         "src/check",
         "src/ctype",
         "src/generate",
+        "src/instance.rs",
         "src/join.rs",
         "src/kernel.rs",
         "src/message.rs",

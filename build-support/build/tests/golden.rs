@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gpuk_build::generate::{ModuleBindings, package, signature};
-use gpuk_build::kernel::{Struct, Type};
+use gpuk_build::instance::Depends;
+use gpuk_build::kernel::{Kernel, Scalar, Struct, Type};
 use gpuk_build::run::ToolCommand;
+use inputs::templates;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -75,7 +77,7 @@ fn rustfmt(files: &[PathBuf]) {
 fn any_length_of_names_is_laid_out_as_rustfmt_does() {
     let dir = tempfile::tempdir().unwrap();
     let mut random = Random(1);
-    let files: Vec<_> = (0..200)
+    let files: Vec<_> = (0..400)
         .map(|index| {
             let file = dir.path().join(format!("m{index}.rs"));
             fs::write(&file, package(&[random.module()])).unwrap();
@@ -130,21 +132,60 @@ impl Random {
                 inputs::structure(&name, 16 * fields.len().max(1) as u64, 16, &fields)
             })
             .collect();
-        let kernels = (0..1 + self.below(3))
-            .map(|index| {
-                let params = (0..self.below(12)).map(|_| {
-                    let name = self.name(32);
-                    let ty = self.ty(&structs);
-                    match self.below(3) {
-                        0 => inputs::value("T", &name, ty),
-                        1 => inputs::read("const T *", &name, Some(ty)),
-                        _ => inputs::write("T *", &name, Some(ty)),
-                    }
-                });
-                let params = params.collect();
-                inputs::kernel(&(self.name(60) + &index.to_string()), params)
-            })
+        let mut instances = self.instances(&structs);
+        let kernels = (0..1 + self.below(3)).map(|index| {
+            let params = (0..self.below(12)).map(|_| {
+                let name = self.name(32);
+                let ty = self.ty(&structs);
+                match self.below(3) {
+                    0 => inputs::value("T", &name, ty),
+                    1 => inputs::read("const T *", &name, Some(ty)),
+                    _ => inputs::write("T *", &name, Some(ty)),
+                }
+            });
+            let params = params.collect();
+            inputs::kernel(&(self.name(60) + &index.to_string()), params)
+        });
+        instances.extend(kernels);
+        inputs::module("m", instances, structs)
+    }
+
+    /// Two instances of a template over a type and a number, whose parameters spell their types in any way.
+    fn instances(&mut self, structs: &[Struct]) -> Vec<Kernel> {
+        let template = self.name(40);
+        let (t, n) = (self.name(12), self.name(12));
+        let params: Vec<_> = (0..self.below(5))
+            .map(|_| (self.name(32), self.below(3), self.below(3)))
             .collect();
-        inputs::module("m", kernels, structs)
+        let fixed = self.ty(structs);
+        let mut instances = Vec::new();
+        for (number, ty) in [("1", inputs::I32), ("2", inputs::F32)] {
+            let args = vec![
+                templates::ty(&t, "T", ty.clone()),
+                templates::number(&n, "int", Scalar::I32, number),
+            ];
+            let params = params.iter().map(|(name, depends, passed)| {
+                let depends =
+                    [Depends::Nothing, Depends::Argument(0), Depends::Arguments][*depends as usize];
+                let ty = match depends {
+                    Depends::Nothing => fixed.clone(),
+                    _ => ty.clone(),
+                };
+                let param = match passed {
+                    0 => inputs::value("", name, ty),
+                    1 => inputs::read("", name, Some(ty)),
+                    _ => inputs::write("", name, Some(ty)),
+                };
+                ("T", depends, param)
+            });
+            let name = format!("{template}_{number}");
+            instances.push(templates::instance(
+                &name,
+                &template,
+                args,
+                params.collect(),
+            ));
+        }
+        instances
     }
 }

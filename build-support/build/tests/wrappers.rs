@@ -66,6 +66,32 @@ fn launches(
     Ok(())
 }
 
+/// One method over a template's instances: what a buffer has is inferred. Nothing calls this either.
+#[allow(dead_code, unsafe_code)]
+fn instances<T: templates::templates::Scale>(
+    stream: &Arc<CudaStream>,
+    kernels: &templates::templates::Kernels,
+    (x, k, by): (&mut CudaSlice<T>, T, T::By),
+    (floats, doubles): (CudaSlice<f32>, CudaSlice<f64>),
+) -> Result<(), LaunchError> {
+    use templates::templates::Cast;
+
+    let launch = T::INFO.launch().elements(1000);
+    // SAFETY: never called.
+    unsafe {
+        let (payload, x): (_, &mut CudaSlice<T>) =
+            kernels.scale(stream, launch, x, k, by, Null::new(), 1000)?;
+        drop((payload, x));
+        let (payload, doubles): (_, CudaSlice<f64>) =
+            kernels.cast::<4, _, _, _, _>(stream, launch, &floats, doubles, 0.0)?;
+        drop((payload, doubles));
+        let (payload, floats) = kernels.fill::<true, 0, _, _>(stream, launch, floats)?;
+        drop((payload, floats));
+    }
+    assert_eq!(<i32 as Cast<-1, f32>>::INFO.name, "cast_minus_1_int_float");
+    Ok(())
+}
+
 #[test]
 fn structs_are_made_as_users_expect() {
     use structs::structs::{Empty, Grid, Packed, Padded, Plain, Weights};

@@ -76,7 +76,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// What the kernel's checks report through.
+    /// What the kernel's checks report through; the last, and nothing where the kernel has none.
     #[must_use]
     pub const fn hidden() -> Self {
         Self(Passed::Hidden)
@@ -115,6 +115,11 @@ impl Function {
         arguments: [Pass<'_>; N],
     ) -> Result<ErrorPayload, LaunchError> {
         let Target { stream, scope } = target;
+        // Of a template's instances, some may have checks.
+        let count = match arguments.last() {
+            Some(Pass(Passed::Hidden)) if !self.info.checked => N - 1,
+            _ => N,
+        };
         let mut turn = scope.map(Scope::turn);
         let origin = Origin {
             info: self.info,
@@ -123,7 +128,7 @@ impl Function {
             launch: turn.as_ref().map(Turn::number),
         };
         self.limits.allow(self.info, &launch)?;
-        self.accept(stream, &arguments)?;
+        self.accept(stream, &arguments[..count])?;
         if launch.is_empty() {
             if let Some(turn) = turn {
                 turn.launched(None);
@@ -154,7 +159,8 @@ impl Function {
         });
         // SAFETY: function and stream exist, in the same context; `accept` has compared number and sizes of the
         // arguments, the rest is the caller's promise.
-        let result = unsafe { call::launch(&self.function, stream, &launch, &mut pointers) };
+        let result =
+            unsafe { call::launch(&self.function, stream, &launch, &mut pointers[..count]) };
         if let Err(error) = result {
             if let (Some(pool), Some(slot)) = (&self.pool, slot) {
                 pool.give(slot);

@@ -84,7 +84,7 @@ AXPY(double, f64)
 AXPY(long long, i64)
 
 namespace outer {
-/// A template in a namespace; each instance is a kernel of its own.
+/// A template in a namespace, over a type and a number.
 template <class T, int FACTOR> __global__ void multiply(T *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) data[i] *= FACTOR;

@@ -203,7 +203,7 @@ fn gpu_kernels_of_a_macro_and_of_templates_launch() {
     let data = stream.clone_htod(&[1_i32, -2]).unwrap();
     // SAFETY: there are two elements.
     let (_, data) =
-        unsafe { kernels.multiply_int_3(stream, one().block([2, 1, 1]), data, 2) }.unwrap();
+        unsafe { kernels.multiply::<_, 3, _, _>(stream, one().block([2, 1, 1]), data, 2) }.unwrap();
     assert_eq!(stream.clone_dtoh(&data).unwrap(), [3, -6]);
 }
 

@@ -9,7 +9,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use parse::function_name;
+pub(crate) use parse::{FunctionName, function_name};
 
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -66,6 +66,16 @@ pub(crate) enum Arg {
     Type(CType),
     /// A value, as printed, without the suffix or cast that says its integer type.
     Value(String),
+}
+
+impl CType {
+    /// The word, if it is a plain name.
+    pub(crate) fn as_word(&self) -> Option<&str> {
+        match self {
+            Self::Named(name, _) => name.as_simple(),
+            _ => None,
+        }
+    }
 }
 
 impl Name {

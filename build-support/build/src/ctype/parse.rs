@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::spelling::{FUNDAMENTAL, fundamental_name, plain_value};
+use super::spelling::{FUNDAMENTAL, fundamental_name, plain_value, value_type};
 use super::{Arg, CType, Name, Part, Qualifiers};
 
 /// A text that is no type that this module knows.
@@ -31,7 +31,7 @@ impl FromStr for CType {
 ///
 /// # Errors
 /// The text is not such a function.
-pub(crate) fn function_name(text: &str) -> Result<(Name, Vec<CType>), TypeError> {
+pub(crate) fn function_name(text: &str) -> Result<FunctionName, TypeError> {
     let mut parser = Parser::new(text);
     parser
         .function()
@@ -39,14 +39,29 @@ pub(crate) fn function_name(text: &str) -> Result<(Name, Vec<CType>), TypeError>
         .ok_or_else(|| parser.error())
 }
 
+/// A demangled function.
+#[derive(Debug)]
+pub(crate) struct FunctionName {
+    pub(crate) name: Name,
+    pub(crate) params: Vec<CType>,
+    /// For each template argument of the name's last part: its type, if it is a value that tells it.
+    pub(crate) values: Vec<Option<CType>>,
+}
+
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    /// The types of the values among the last template arguments.
+    values: Vec<Option<CType>>,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Self {
-        let mut parser = Self { text, at: 0 };
+        let mut parser = Self {
+            text,
+            at: 0,
+            values: Vec::new(),
+        };
         parser.space();
         parser
     }
@@ -177,13 +192,18 @@ impl<'t> Parser<'t> {
     }
 
     fn args(&mut self) -> Option<Vec<Arg>> {
-        let mut args = Vec::new();
+        let (mut args, mut values) = (Vec::new(), Vec::new());
         if self.take(">") {
+            self.values = values;
             return Some(args);
         }
         loop {
+            let start = self.at;
             args.push(self.arg()?);
+            let text = self.text[start..self.at].trim_end();
+            values.push(value_type(text));
             if self.take(">") {
+                self.values = values;
                 return Some(args);
             }
             if !self.take(",") {
@@ -349,18 +369,24 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn function(&mut self) -> Option<(Name, Vec<CType>)> {
+    fn function(&mut self) -> Option<FunctionName> {
         self.take_word("static");
         let start = self.at;
         let templated = self.ty().is_some();
         if !templated || (self.peek_word().is_empty() && !self.rest().starts_with("(anonymous")) {
             self.at = start;
         }
+        self.values.clear();
         let name = self.name()?;
+        let values = std::mem::take(&mut self.values);
         if !self.take("(") {
             return None;
         }
         let params = self.params()?;
-        Some((name, params))
+        Some(FunctionName {
+            name,
+            params,
+            values,
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! The one spelling of what can be spelt in several ways: fundamental types and values.
 
+use super::{CType, Name, Qualifiers};
+
 /// Words of fundamental types, which come in any number and order.
 pub(super) const FUNDAMENTAL: &[&str] = &[
     "void",
@@ -55,6 +57,31 @@ pub(super) fn fundamental_name(words: &[&str]) -> String {
         _ => ("", words.first().copied().unwrap_or_default()),
     };
     format!("{sign}{base}")
+}
+
+/// The type that a demangled value tells: `3ul`, `(ns::Mode)2`, `true`; nothing for what is no value or does not tell.
+pub(super) fn value_type(text: &str) -> Option<CType> {
+    let name = |word: &str| Some(CType::Named(Name::simple(word), Qualifiers::default()));
+    if matches!(text, "true" | "false") {
+        return name("bool");
+    }
+    if let Some((cast, _)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        return cast.parse().ok();
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let suffix = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    if suffix.len() == digits.len() {
+        return None;
+    }
+    match suffix {
+        "" => name("int"),
+        "u" => name("unsigned int"),
+        "l" => name("long"),
+        "ul" => name("unsigned long"),
+        "ll" => name("long long"),
+        "ull" => name("unsigned long long"),
+        _ => None,
+    }
 }
 
 /// A value without what only says its type: `3UL`, `(int)3` and `3` are one.

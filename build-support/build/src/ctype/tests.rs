@@ -56,7 +56,7 @@ fn the_demangler_agrees() {
 #[test]
 fn functions_by_their_demangled_names() {
     let read = |text: &str| match function_name(text) {
-        Ok((name, params)) => {
+        Ok(FunctionName { name, params, .. }) => {
             let params: Vec<_> = params.iter().map(ToString::to_string).collect();
             format!("{name} | {}", params.join(" | "))
         }
@@ -130,4 +130,15 @@ fn broken_text_is_refused_without_a_panic() {
             let _ = function_name(&format!("void f<{}>(int)", &text[at..]));
         }
     }
+}
+
+#[test]
+fn values_tell_their_types() {
+    let text = "void k<int, 4, 4u, 4ul, 4ll, -3, true, (char)65, (ns::Mode)2, &x, ns::V<5u> >(int)";
+    let values = function_name(text).unwrap().values.into_iter();
+    let values = values.map(|ty| ty.map_or_else(|| "-".to_owned(), |ty| ty.to_string()));
+    assert_eq!(
+        values.collect::<Vec<_>>().join(" | "),
+        "- | int | unsigned int | unsigned long | long long | int | bool | char | ns::Mode | - | -"
+    );
 }

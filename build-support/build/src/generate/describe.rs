@@ -20,13 +20,27 @@ pub(super) fn describe(
     let checked = is_checked(bindings, kernel);
     let mut lines = markdown(&kernel.docs);
     if lines.is_empty() {
-        lines.push(format!("Launches the kernel `{}`.", kernel.path));
+        let what = match names.generic {
+            Some(_) => "an instance of the kernel template",
+            None => "the kernel",
+        };
+        lines.push(format!("Launches {what} `{}`.", kernel.path));
     }
     lines.push(String::new());
     lines.push(format!("Defined at `{}`:", place(kernel)));
     lines.extend(["", "```text"].map(str::to_owned));
+    lines.extend(names.generic.iter().map(|it| it.header.clone()));
     lines.extend(declaration(kernel));
     lines.extend(["```", ""].map(str::to_owned));
+    if let Some(generic) = &names.generic {
+        lines.extend(["Its instances, and what is known of each:", ""].map(str::to_owned));
+        let instances = generic.instances.iter();
+        lines.extend(
+            instances
+                .map(|(path, constant)| format!("- `{path}`: [`{constant}`](Self::{constant});")),
+        );
+        lines.push(String::new());
+    }
     lines.extend(shapes(kernel));
     lines.push(match parts.outputs.as_slice() {
         [] => "Returns the launch's payload, without waiting for the kernel.".to_owned(),
@@ -62,7 +76,8 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(bindings: &ModuleBindings, kernel: &Kernel, names: &'a KernelNames) -> Self {
         let mut parts = Self::default();
-        for (param, name) in kernel.params.iter().zip(&names.params) {
+        let in_some = names.generic.as_ref().map_or(&[][..], |it| &it.addresses);
+        for (index, (param, name)) in kernel.params.iter().zip(&names.params).enumerate() {
             let holds = match &param.ty {
                 ParamType::Value(ty) => {
                     parts.values.push(name);
@@ -76,7 +91,9 @@ impl<'a> Parts<'a> {
                     to.as_ref()
                 }
             };
-            if holds.is_some_and(|ty| holds_address(&bindings.signatures, ty)) {
+            if in_some.contains(&index)
+                || holds.is_some_and(|ty| holds_address(&bindings.signatures, ty))
+            {
                 parts.addresses.push(name);
             }
         }

@@ -10,13 +10,14 @@ use super::out::Out;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType};
 
-/// Draws the constant.
+/// Draws the constant; `shared` says that the kernel has no method of its own.
 pub(super) fn info(
     out: &mut Out,
     bindings: &ModuleBindings,
     types: Types<'_>,
     kernel: &Kernel,
     names: &KernelNames,
+    shared: bool,
 ) {
     let number = |number: Option<u32>| option(number.map(|it| it.to_string()));
     let shape = |shape: Option<[u32; 3]>| option(shape.map(|it| format!("{it:?}")));
@@ -37,10 +38,10 @@ pub(super) fn info(
             field("params", row([text("&"), call("[", params.collect())])),
         ],
     );
-    out.docs([format!(
-        "What is known of [`{0}`](Self::{0}).",
-        names.method
-    )]);
+    out.docs([match shared {
+        true => format!("What is known of `{}`.", kernel.path),
+        false => format!("What is known of [`{0}`](Self::{0}).", names.method),
+    }]);
     let name = format!("pub const {}", names.constant);
     out.assign(&name, "::gpuk::KernelInfo", &value);
 }

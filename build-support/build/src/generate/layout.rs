@@ -29,6 +29,7 @@ impl Layout {
                 ..item
             }),
             Type::Address => Some(Self::POINTER),
+            Type::Generic(_) => None,
         }
     }
 
@@ -180,7 +181,7 @@ fn to_bytes(
 /// Whether Rust's type has an alignment that is written out.
 fn has_own_alignment(signatures: &Signatures, ty: &Type) -> bool {
     match ty {
-        Type::Scalar(_) | Type::Address => false,
+        Type::Scalar(_) | Type::Address | Type::Generic(_) => false,
         Type::Vector(_) => true,
         Type::Array(item, _) => has_own_alignment(signatures, item),
         Type::Struct(path) => find(signatures, path).is_some_and(|it| {

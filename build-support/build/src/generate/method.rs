@@ -6,23 +6,33 @@ use super::expr::{self, Expr, block, call, quoted, row, text, tuple};
 use super::kernel::is_checked;
 use super::names::{KernelNames, Names};
 use super::out::Out;
+use super::shared::angles;
+use super::template;
 use super::types::Types;
 use crate::kernel::{Kernel, Param, ParamType, Signatures, Type};
 
 /// A kernel's Rust signature on one line, as it is called on a stream, its types unqualified.
 pub fn signature(signatures: &Signatures, kernel: &Kernel) -> String {
     let all = Names::of(signatures);
-    let Some(names) = all.kernel(kernel) else {
-        return kernel.path.clone();
+    let templates = template::all(signatures);
+    let mut shared = templates.iter().zip(all.shared());
+    let shared = shared.find(|(template, _)| template.has(kernel));
+    let (kernel, names) = match (shared, all.kernel(kernel)) {
+        (Some((_, shared)), _) => (&shared.kernel, &shared.names),
+        (None, Some(names)) => (kernel, names),
+        (None, None) => return kernel.path.clone(),
     };
     let types = Types::short(&all);
-    let generics = generics(kernel, names)
-        .map(|(name, to)| format!("{name}: {}", bound("", types, "Write", to)));
-    let generics: Vec<_> = generics.collect();
-    let generics = match generics.as_slice() {
-        [] => String::new(),
-        some => format!("<{}>", some.join(", ")),
+    let (of_template, bounds) = match &names.generic {
+        Some(generic) => (
+            generic.params.as_slice(),
+            format!(" where {}", generic.bound),
+        ),
+        None => (&[][..], String::new()),
     };
+    let writes = generics(kernel, names)
+        .map(|(name, to)| format!("{name}: {}", bound("", types, "Write", to)));
+    let generics = angles(of_template.iter().cloned().chain(writes));
     let inputs = inputs(kernel, names, types, "");
     let inputs: String = inputs.map(|(name, ty)| format!(", {name}: {ty}")).collect();
     let outputs: Vec<_> = names
@@ -37,7 +47,7 @@ pub fn signature(signatures: &Signatures, kernel: &Kernel) -> String {
     };
     format!(
         "unsafe fn {}{generics}(&self, stream: &Arc<CudaStream>, launch: impl Into<Launch>{inputs}) \
-         -> Result<(ErrorPayload, {outputs}), LaunchError>",
+         -> Result<(ErrorPayload, {outputs}), LaunchError>{bounds}",
         names.method
     )
 }
@@ -56,7 +66,10 @@ pub(super) fn launch(
 
     let method = &names.method;
     let on = &names.on;
-    let types_of = [on].into_iter().chain(&outputs).map(text).collect();
+    let generic = names.generic.as_ref();
+    let of_template = generic.map_or(&[][..], |it| &it.params);
+    let types_of = of_template.iter().chain([on]).chain(&outputs);
+    let types_of = types_of.map(text).collect();
     let head = expr::generics(format!("pub unsafe fn {method}<"), types_of);
     let mut arguments = vec![
         text("&self"),
@@ -82,13 +95,20 @@ pub(super) fn launch(
     );
     let writes = generics(kernel, names)
         .map(|(name, to)| format!("{name}: {},", bound("::gpuk::", types, "Write", to)));
-    let bounds = [format!("{on}: ::gpuk::On,")].into_iter().chain(writes);
+    let of_template = generic.iter().flat_map(|it| {
+        let by_value = it.by_value.iter();
+        let by_value = by_value.map(|name| format!("{name}: ::gpuk::DeviceRepr,"));
+        [format!("{},", it.bound)].into_iter().chain(by_value)
+    });
+    let bounds = of_template
+        .chain([format!("{on}: ::gpuk::On,")])
+        .chain(writes);
 
     out.statement(&row([head, text("(")]), "");
     out.indented(|out| arguments.iter().for_each(|it| out.statement(it, ",")));
     out.statement(&result, "");
     out.line("where");
-    out.indented(|out| bounds.for_each(|it| out.line(it)));
+    out.indented(|out| bounds.for_each(|it| out.bound(&it)));
     out.line("{");
     out.indented(|out| body(out, bindings, kernel, names));
     out.line("}");
@@ -115,7 +135,13 @@ fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
     let launch = call(
         "::gpuk::Function::launch(",
         vec![
-            text(format!("&self.{}", names.method)),
+            match &names.generic {
+                Some(generic) => call(
+                    generic.function.clone(),
+                    vec![text("self"), text("seal::Seal")],
+                ),
+                None => text(format!("&self.{}", names.method)),
+            },
             text("target"),
             text("launch.into()"),
             call("[", passes),

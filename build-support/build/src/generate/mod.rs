@@ -17,13 +17,16 @@ mod docs;
 mod expr;
 mod ident;
 mod image;
+mod instances;
 mod kernel;
 mod layout;
 mod method;
 mod module;
 mod names;
 mod out;
+mod shared;
 mod structure;
+mod template;
 mod types;
 
 pub(crate) use image::slashed;

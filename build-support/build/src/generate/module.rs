@@ -3,15 +3,18 @@
 use super::bindings::ModuleBindings;
 use super::expr::{call, field, literal, macro_call, row, text};
 use super::image::images;
+use super::instances::{instances, seal};
 use super::kernel::info;
 use super::method::launch;
 use super::names::{KernelNames, Names};
 use super::out::Out;
 use super::structure::structure;
+use super::template;
 use super::types::Types;
+use crate::kernel::Kernel;
 
 /// Version of what generated code and the run time agree on.
-pub(crate) const ABI: u32 = 2;
+pub(crate) const ABI: u32 = 3;
 
 /// Lints that names from C++, unused kernels and the run time's needs would raise in the user's crate.
 const ALLOWED: &[&str] = &[
@@ -66,6 +69,13 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
         ));
         out.line("");
         kernels(out, bindings, &names);
+        let templates = template::all(&bindings.signatures);
+        for (template, shared) in templates.iter().zip(names.shared()) {
+            instances(out, source, &names, template, shared);
+        }
+        if !templates.is_empty() {
+            seal(out);
+        }
         for it in &bindings.signatures.structs {
             structure(out, bindings, &names, it);
         }
@@ -75,6 +85,8 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
 
 /// `Kernels`, its constants and its methods.
 fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
+    let templates = template::all(&bindings.signatures);
+    let is_shared = |kernel: &Kernel| templates.iter().any(|template| template.has(kernel));
     let kernels = &bindings.signatures.kernels;
     let kernels: Vec<_> = kernels
         .iter()
@@ -89,8 +101,11 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
         out.line("pub struct Kernels {}");
     } else {
         out.braced("pub struct Kernels", |out| {
-            for (_, names) in &kernels {
-                out.docs([format!("[`{0}`](Self::{0}).", names.method)]);
+            for (kernel, names) in &kernels {
+                out.docs([match is_shared(kernel) {
+                    true => format!("`{}`.", kernel.path),
+                    false => format!("[`{0}`](Self::{0}).", names.method),
+                }]);
                 out.line(format!("{}: ::gpuk::Function,", names.method));
             }
         });
@@ -99,14 +114,24 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
     out.braced("impl Kernels", |out| {
         let types = Types::code(names);
         for (kernel, names) in &kernels {
-            info(out, bindings, types, kernel, names);
+            info(out, bindings, types, kernel, names, is_shared(kernel));
             out.line("");
         }
         let methods: Vec<_> = kernels.iter().map(|(_, names)| *names).collect();
         load(out, &methods);
-        for (kernel, names) in &kernels {
+        for (kernel, names) in kernels.iter().filter(|(kernel, _)| !is_shared(kernel)) {
             out.line("");
             launch(out, bindings, types, kernel, names);
+        }
+        for (template, shared) in templates.iter().zip(names.shared()) {
+            out.line("");
+            let mut kernel = shared.kernel.clone();
+            // It takes the hidden parameter if any instance does.
+            let mut entries = template.instances.iter().map(|(it, _)| &it.entry);
+            if let Some(checked) = entries.find(|entry| bindings.checked.contains(*entry)) {
+                kernel.entry.clone_from(checked);
+            }
+            launch(out, bindings, types, &kernel, &shared.names);
         }
     });
 }

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ident::{camel, ident, plain, screaming};
+use super::shared::{Generic, Shared};
+use super::template;
 use crate::kernel::{Kernel, ParamType, Signatures, Struct};
 
 /// Values that are in scope where parameters and fields stand: a parameter cannot shadow them.
@@ -20,10 +22,15 @@ const PRIMITIVES: &[&str] = &[
 /// Crates that the code around the modules names.
 const CRATES: &[&str] = &["alloc", "core", "gpuk", "std"];
 
+/// Items of a module that no kernel or struct names.
+const ITEMS: &[&str] = &["Kernels", "seal"];
+
 /// The names of one module.
 pub(super) struct Names {
     /// By [`Kernel::entry`].
     kernels: BTreeMap<String, KernelNames>,
+    /// Of the templates whose instances share a method, in their order.
+    shared: Vec<Shared>,
     /// By [`Struct::path`].
     structs: BTreeMap<String, String>,
 }
@@ -42,12 +49,14 @@ pub(super) struct KernelNames {
     pub(super) payload: String,
     /// The type parameter of where it is launched.
     pub(super) on: String,
+    /// Of a method that a template's instances share.
+    pub(super) generic: Option<Generic>,
 }
 
 impl Names {
     /// Names everything in a module.
     pub(super) fn of(signatures: &Signatures) -> Self {
-        let mut types = Scope::new(["Kernels"].iter().chain(PRIMITIVES));
+        let mut types = Scope::new(ITEMS.iter().chain(PRIMITIVES));
         let structs: BTreeMap<_, _> = signatures
             .structs
             .iter()
@@ -57,21 +66,47 @@ impl Names {
 
         // Methods and associated constants share a namespace.
         let mut values = Scope::new(&["load"]);
-        let methods = values.claim_all(signatures.kernels.iter().map(|it| it.name.as_str()));
-        let constants: Vec<_> = methods
-            .iter()
-            .map(|method| values.claim(screaming(method)))
+        let templates = template::all(signatures);
+        let (instances, alone): (Vec<_>, Vec<_>) = (signatures.kernels.iter())
+            .partition(|kernel| templates.iter().any(|template| template.has(kernel)));
+        let wanted = alone.iter().map(|it| it.name.as_str());
+        let wanted = wanted.chain(templates.iter().map(|it| it.name.as_str()));
+        let mut methods = values.claim_all(wanted);
+        let of_templates = methods.split_off(alone.len());
+        methods.extend(values.claim_all(instances.iter().map(|it| it.name.as_str())));
+        let methods: BTreeMap<_, _> = (alone.iter().chain(&instances))
+            .map(|kernel| kernel.entry.as_str())
+            .zip(methods)
             .collect();
-        let kernels = signatures
-            .kernels
+        let named = signatures.kernels.iter().map(|kernel| {
+            let method = methods[kernel.entry.as_str()].clone();
+            let constant = values.claim(screaming(&method));
+            let names = KernelNames::of(kernel, method, constant, types.clone());
+            (kernel.entry.clone(), names)
+        });
+        let kernels: BTreeMap<_, _> = named.collect();
+
+        let traits: Vec<_> = templates
             .iter()
-            .zip(methods.into_iter().zip(constants))
-            .map(|(kernel, (method, constant))| {
-                let names = KernelNames::of(kernel, method, constant, types.clone());
-                (kernel.entry.clone(), names)
-            })
+            .map(|template| types.claim(camel(&template.name)))
             .collect();
-        Self { kernels, structs }
+        let shared = templates.iter().zip(traits.into_iter().zip(of_templates));
+        let shared = shared.filter_map(|(template, (name, method))| {
+            let instances = template.instances.iter();
+            let constants = instances.map(|(kernel, _)| kernels[&kernel.entry].constant.clone());
+            let constants = constants.collect();
+            Shared::of(signatures, template, name, method, constants, types.clone())
+        });
+        Self {
+            shared: shared.collect(),
+            kernels,
+            structs,
+        }
+    }
+
+    /// What the instances of the module's templates share, in the order of [`template::all`].
+    pub(super) fn shared(&self) -> &[Shared] {
+        &self.shared
     }
 
     /// The names of a kernel.
@@ -89,7 +124,7 @@ impl Names {
 }
 
 impl KernelNames {
-    fn of(kernel: &Kernel, method: String, constant: String, mut types: Scope) -> Self {
+    pub(super) fn of(kernel: &Kernel, method: String, constant: String, mut types: Scope) -> Self {
         let mut values = Scope::new(["launch", "on", "stream", "target"].iter().chain(VALUES));
         let on = types.claim("On".to_owned());
         let params = values.claim_all(kernel.params.iter().map(|it| it.name.as_str()));
@@ -109,6 +144,7 @@ impl KernelNames {
             generics,
             payload: values.claim("payload".to_owned()),
             on,
+            generic: None,
         }
     }
 }
@@ -173,15 +209,15 @@ fn tail(source: &str, depth: usize) -> String {
 
 /// Names in use.
 #[derive(Clone)]
-struct Scope(BTreeSet<String>);
+pub(super) struct Scope(BTreeSet<String>);
 
 impl Scope {
-    fn new<'a>(reserved: impl IntoIterator<Item = &'a &'a str>) -> Self {
+    pub(super) fn new<'a>(reserved: impl IntoIterator<Item = &'a &'a str>) -> Self {
         Self(reserved.into_iter().map(|it| (*it).to_owned()).collect())
     }
 
     /// Takes a name, or the free one nearest to it.
-    fn claim(&mut self, mut name: String) -> String {
+    pub(super) fn claim(&mut self, mut name: String) -> String {
         while is_site_table(&name) || self.0.contains(&name) {
             name = ident(&format!("{}_", plain(&name)));
         }

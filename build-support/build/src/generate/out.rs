@@ -6,6 +6,9 @@
 
 use super::expr::{Expr, List, WIDTH, columns, first_columns};
 
+/// Columns of a trait's head that has a bound (rustfmt 1.8).
+const TRAIT: usize = 92;
+
 /// The text so far.
 #[derive(Debug, Default)]
 pub(super) struct Out {
@@ -27,6 +30,17 @@ impl Out {
             self.text += line;
         }
         self.text.push('\n');
+    }
+
+    /// `name: bound`, the bound on the next line where it does not fit.
+    pub(super) fn bound(&mut self, bound: &str) {
+        match bound.split_once(": ") {
+            Some((name, bound)) if self.indent + columns(name) + 2 + columns(bound) > WIDTH => {
+                self.line(format!("{name}:"));
+                self.indented(|out| out.line(bound));
+            }
+            _ => self.line(bound),
+        }
     }
 
     /// Lines of a documentation comment.
@@ -52,6 +66,22 @@ impl Out {
     /// `head {`, lines, `}`.
     pub(super) fn braced(&mut self, head: impl AsRef<str>, write: impl FnOnce(&mut Self)) {
         self.closed(head, "}", write);
+    }
+
+    /// `head: bound {`, lines, `}`; the bound on a line of its own where the head is long.
+    pub(super) fn item(&mut self, head: &str, bound: Option<&str>, write: impl FnOnce(&mut Self)) {
+        let Some(bound) = bound else {
+            return self.braced(head, write);
+        };
+        let whole = format!("{head}: {bound}");
+        if self.indent + columns(&whole) + " {".len() <= TRAIT {
+            return self.braced(whole, write);
+        }
+        self.line(format!("{head}:"));
+        self.indented(|out| out.line(bound));
+        self.line("{");
+        self.indented(write);
+        self.line("}");
     }
 
     /// `head {`, lines, and what closes it.

@@ -238,7 +238,7 @@ fn is_address(ty: &Type) -> bool {
 pub(super) fn holds_address(signatures: &Signatures, ty: &Type) -> bool {
     match ty {
         Type::Address => true,
-        Type::Scalar(_) | Type::Vector(_) => false,
+        Type::Scalar(_) | Type::Vector(_) | Type::Generic(_) => false,
         Type::Array(item, _) => holds_address(signatures, item),
         Type::Struct(path) => find(signatures, path).is_some_and(|it| {
             it.fields

@@ -32,29 +32,12 @@ impl<'a> Types<'a> {
             Type::Struct(path) => self.names.structure(path),
             Type::Array(item, length) => format!("[{}; {length}]", self.rust(item)),
             Type::Address => "u64".to_owned(),
+            Type::Generic(text) => text.clone(),
         }
     }
 
-    fn scalar(&self, scalar: Scalar) -> String {
-        let (module, name) = match scalar {
-            Scalar::Bool => ("", "bool"),
-            Scalar::I8 => ("", "i8"),
-            Scalar::I16 => ("", "i16"),
-            Scalar::I32 => ("", "i32"),
-            Scalar::I64 => ("", "i64"),
-            Scalar::I128 => ("", "i128"),
-            Scalar::U8 => ("", "u8"),
-            Scalar::U16 => ("", "u16"),
-            Scalar::U32 => ("", "u32"),
-            Scalar::U64 => ("", "u64"),
-            Scalar::U128 => ("", "u128"),
-            Scalar::F32 => ("", "f32"),
-            Scalar::F64 => ("", "f64"),
-            Scalar::F16 => ("half::", "f16"),
-            Scalar::Bf16 => ("half::", "bf16"),
-            Scalar::F8E4M3 => ("float8::", "F8E4M3"),
-            Scalar::F8E5M2 => ("float8::", "F8E5M2"),
-        };
+    fn scalar(&self, it: Scalar) -> String {
+        let (module, name) = scalar(it);
         match module {
             "" => name.to_owned(),
             _ => format!("{}{name}", self.path(module)),
@@ -66,6 +49,29 @@ impl<'a> Types<'a> {
             "" => String::new(),
             root => format!("{root}{module}"),
         }
+    }
+}
+
+/// A number's Rust type: the module of the run time that has it, if it is not Rust's own, and its name.
+pub(super) fn scalar(scalar: Scalar) -> (&'static str, &'static str) {
+    match scalar {
+        Scalar::Bool => ("", "bool"),
+        Scalar::I8 => ("", "i8"),
+        Scalar::I16 => ("", "i16"),
+        Scalar::I32 => ("", "i32"),
+        Scalar::I64 => ("", "i64"),
+        Scalar::I128 => ("", "i128"),
+        Scalar::U8 => ("", "u8"),
+        Scalar::U16 => ("", "u16"),
+        Scalar::U32 => ("", "u32"),
+        Scalar::U64 => ("", "u64"),
+        Scalar::U128 => ("", "u128"),
+        Scalar::F32 => ("", "f32"),
+        Scalar::F64 => ("", "f64"),
+        Scalar::F16 => ("half::", "f16"),
+        Scalar::Bf16 => ("half::", "bf16"),
+        Scalar::F8E4M3 => ("float8::", "F8E4M3"),
+        Scalar::F8E5M2 => ("float8::", "F8E5M2"),
     }
 }
 
@@ -94,6 +100,7 @@ pub(super) fn cpp(ty: &Type) -> String {
             }
         }
         Type::Address => "void *".to_owned(),
+        Type::Generic(text) => text.clone(),
     }
 }
 

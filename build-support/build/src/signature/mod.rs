@@ -11,6 +11,7 @@ mod ptx;
 mod refusal;
 mod size;
 mod symbol;
+mod template;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -105,5 +106,6 @@ fn kernel(
         place: origin.place.clone(),
         params,
         bounds: entry.bounds.clone(),
+        instance: template::instance(origin, types),
     })
 }

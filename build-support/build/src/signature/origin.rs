@@ -20,6 +20,16 @@ pub(super) struct Origin<'d> {
     /// Whether it is an instance that nobody asked for by name: one that host code in the file launches.
     pub(super) implicit: bool,
     declared: &'d DeclaredKernel,
+    /// What it is an instance of.
+    pub(super) template: Option<OfTemplate<'d>>,
+}
+
+/// The template of an instance.
+#[derive(Debug)]
+pub(super) struct OfTemplate<'d> {
+    pub(super) declared: &'d DeclaredKernel,
+    /// For each argument: its type, if it is a value.
+    pub(super) values: Vec<Option<CType>>,
 }
 
 impl<'d> Origin<'d> {
@@ -32,6 +42,7 @@ impl<'d> Origin<'d> {
             types: signature.types().to_vec(),
             implicit: false,
             declared,
+            template: None,
         }
     }
 
@@ -92,6 +103,7 @@ impl<'d> Origins<'d> {
                 types: types.ok_or_else(|| Stranger::NoAnswer(declared.place.clone()))?,
                 implicit: false,
                 declared,
+                template: None,
             });
         }
         let function = symbol::function(&entry.name).ok_or(Stranger::Unknown)?;
@@ -115,6 +127,7 @@ impl<'d> Origins<'d> {
             place: declared.place.clone(),
             implicit: false,
             declared,
+            template: None,
         })
     }
 
@@ -127,6 +140,10 @@ impl<'d> Origins<'d> {
         };
         let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
         let specialized = declared.template.as_ref().is_some_and(Vec::is_empty);
+        let primary = |kernel: &DeclaredKernel| {
+            fits(kernel) && kernel.template.as_ref().is_some_and(|it| !it.is_empty())
+        };
+        let template = self.best(primary, &function.params);
         let answer = self.instance_answer(&function);
         Ok(Origin {
             implicit: answer.is_none() && !specialized && !self.asked_for(&path),
@@ -134,6 +151,10 @@ impl<'d> Origins<'d> {
             name: function.name,
             place: declared.place.clone(),
             declared,
+            template: template.map(|declared| OfTemplate {
+                declared,
+                values: function.values,
+            }),
         })
     }
 

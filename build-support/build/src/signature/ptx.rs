@@ -131,6 +131,7 @@ pub(crate) fn of_ptx(
                     place,
                     params,
                     bounds: entry.bounds,
+                    instance: None,
                 },
                 name: name.name,
                 implicit: false,
@@ -166,6 +167,7 @@ impl Bare {
         let name = name.unwrap_or_else(|| symbol::Function {
             name: Name::simple(&entry.name),
             params: Vec::new(),
+            values: Vec::new(),
         });
         Self { entry, name }
     }

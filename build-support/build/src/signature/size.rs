@@ -21,6 +21,7 @@ pub(super) fn room(ty: &Type, structure: &dyn Fn(&str) -> Option<Room>) -> Optio
             Some(Room { size, ..of })
         }
         Type::Address => Some(square(8)),
+        Type::Generic(_) => None,
     }
 }
 

@@ -2,13 +2,15 @@
 
 use cpp_demangle::Symbol;
 
-use crate::ctype::{self, CType, Name};
+use crate::ctype::{self, CType, FunctionName, Name};
 
 /// A C++ function's symbol, read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) name: Name,
     pub(super) params: Vec<CType>,
+    /// For each template argument of the name's last part: its type, if it is a value.
+    pub(super) values: Vec<Option<CType>>,
 }
 
 /// Reads a symbol; nothing if it is none of a C++ function, or one that is beyond this reader.
@@ -17,8 +19,16 @@ pub(super) fn function(symbol: &str) -> Option<Function> {
         return None;
     }
     let text = Symbol::new(symbol).ok()?.demangle().ok()?;
-    let (name, params) = ctype::function_name(&mended(text)).ok()?;
-    Some(Function { name, params })
+    let FunctionName {
+        name,
+        params,
+        values,
+    } = ctype::function_name(&mended(text)).ok()?;
+    Some(Function {
+        name,
+        params,
+        values,
+    })
 }
 
 /// The demangler prints what a nested name is decorated with behind its scope, where that scope was named

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::size;
 use crate::ctype::{CType, Name};
+use crate::instance::TemplateValue;
 use crate::kernel::{Field, Kernel, ParamType, Scalar, Struct, Type};
 use crate::probe::{Answers, Layout};
 use crate::source::Obstacle;
@@ -170,6 +171,15 @@ impl<'a> Types<'a> {
     /// The structs that kernels mention, directly or by fields.
     pub(super) fn structs_of(&self, kernels: &[Kernel]) -> Vec<Struct> {
         let mut wanted = Vec::new();
+        for arg in kernels
+            .iter()
+            .filter_map(|kernel| kernel.instance.as_ref())
+            .flat_map(|it| &it.args)
+        {
+            if let TemplateValue::Type(ty) = &arg.value {
+                mentioned(ty, &mut wanted);
+            }
+        }
         for param in kernels.iter().flat_map(|kernel| &kernel.params) {
             match &param.ty {
                 ParamType::Value(ty) | ParamType::Pointer { to: Some(ty), .. } => {
@@ -203,7 +213,7 @@ fn mentioned(ty: &Type, into: &mut Vec<String>) {
     match ty {
         Type::Struct(path) => into.push(path.clone()),
         Type::Array(of, _) => mentioned(of, into),
-        Type::Scalar(_) | Type::Vector(_) | Type::Address => {}
+        Type::Scalar(_) | Type::Vector(_) | Type::Address | Type::Generic(_) => {}
     }
 }
 

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<2>();
+const _: () = ::gpuk::__abi::<3>();
 
 /// Kernels of `kernels/templates.cu`.
 #[allow(
@@ -27,19 +27,27 @@ pub mod templates {
     /// The kernels of `kernels/templates.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
-        /// [`scale_float`](Self::scale_float).
+        /// `ns::scale<float>`.
         scale_float: ::gpuk::Function,
-        /// [`scale_half`](Self::scale_half).
+        /// `ns::scale<__half>`.
         scale_half: ::gpuk::Function,
-        /// [`flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true).
-        flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true: ::gpuk::Function,
+        /// `cast<4, float, double>`.
+        cast_4_float_double: ::gpuk::Function,
+        /// `cast<-1, int, float>`.
+        cast_minus_1_int_float: ::gpuk::Function,
+        /// `fill<true, 0>`.
+        fill_true_0: ::gpuk::Function,
+        /// `fill<false, 2>`.
+        fill_false_2: ::gpuk::Function,
+        /// [`flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true).
+        flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true: ::gpuk::Function,
     }
 
     impl Kernels {
-        /// What is known of [`scale_float`](Self::scale_float).
+        /// What is known of `ns::scale<float>`.
         pub const SCALE_FLOAT: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
             name: "scale_float",
-            entry: "_ZN2ns5scaleIfEEvPT_NS_4PairIS1_EE",
+            entry: "_Zscale_float",
             source: "kernels/k.cu:12",
             checked: false,
             max_threads: None,
@@ -53,19 +61,34 @@ pub mod templates {
                     align: 8,
                 },
                 ::gpuk::ParamInfo {
+                    name: "k",
+                    size: 4,
+                    align: 4,
+                },
+                ::gpuk::ParamInfo {
                     name: "by",
                     size: 8,
+                    align: 4,
+                },
+                ::gpuk::ParamInfo {
+                    name: "more",
+                    size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "n",
+                    size: 4,
                     align: 4,
                 },
             ],
         };
 
-        /// What is known of [`scale_half`](Self::scale_half).
+        /// What is known of `ns::scale<__half>`.
         pub const SCALE_HALF: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
             name: "scale_half",
-            entry: "_ZN2ns5scaleI6__halfEEvPT_NS_4PairIfEE",
+            entry: "_Zscale_half",
             source: "kernels/k.cu:12",
-            checked: false,
+            checked: true,
             max_threads: None,
             exact_block: None,
             min_blocks: None,
@@ -77,18 +100,125 @@ pub mod templates {
                     align: 8,
                 },
                 ::gpuk::ParamInfo {
+                    name: "k",
+                    size: 2,
+                    align: 2,
+                },
+                ::gpuk::ParamInfo {
                     name: "by",
+                    size: 4,
+                    align: 2,
+                },
+                ::gpuk::ParamInfo {
+                    name: "more",
                     size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "n",
+                    size: 4,
                     align: 4,
                 },
             ],
         };
 
-        /// What is known of [`flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true).
-        pub const FLASH_FWD_SPLITKV_KERNEL_FLOAT_128_64_128_4_FALSE_TRUE_FALSE_TRUE:
+        /// What is known of `cast<4, float, double>`.
+        pub const CAST_4_FLOAT_DOUBLE: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
+            name: "cast_4_float_double",
+            entry: "_Zcast_4_float_double",
+            source: "kernels/k.cu:12",
+            checked: false,
+            max_threads: None,
+            exact_block: None,
+            min_blocks: None,
+            cluster: None,
+            params: &[
+                ::gpuk::ParamInfo {
+                    name: "src",
+                    size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "dst",
+                    size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "zero",
+                    size: 8,
+                    align: 8,
+                },
+            ],
+        };
+
+        /// What is known of `cast<-1, int, float>`.
+        pub const CAST_MINUS_1_INT_FLOAT: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
+            name: "cast_minus_1_int_float",
+            entry: "_Zcast_minus_1_int_float",
+            source: "kernels/k.cu:12",
+            checked: false,
+            max_threads: None,
+            exact_block: None,
+            min_blocks: None,
+            cluster: None,
+            params: &[
+                ::gpuk::ParamInfo {
+                    name: "src",
+                    size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "dst",
+                    size: 8,
+                    align: 8,
+                },
+                ::gpuk::ParamInfo {
+                    name: "zero",
+                    size: 4,
+                    align: 4,
+                },
+            ],
+        };
+
+        /// What is known of `fill<true, 0>`.
+        pub const FILL_TRUE_0: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
+            name: "fill_true_0",
+            entry: "_Zfill_true_0",
+            source: "kernels/k.cu:12",
+            checked: false,
+            max_threads: None,
+            exact_block: None,
+            min_blocks: None,
+            cluster: None,
+            params: &[::gpuk::ParamInfo {
+                name: "out",
+                size: 8,
+                align: 8,
+            }],
+        };
+
+        /// What is known of `fill<false, 2>`.
+        pub const FILL_FALSE_2: ::gpuk::KernelInfo = ::gpuk::KernelInfo {
+            name: "fill_false_2",
+            entry: "_Zfill_false_2",
+            source: "kernels/k.cu:12",
+            checked: false,
+            max_threads: None,
+            exact_block: None,
+            min_blocks: None,
+            cluster: None,
+            params: &[::gpuk::ParamInfo {
+                name: "out",
+                size: 8,
+                align: 8,
+            }],
+        };
+
+        /// What is known of [`flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true`](Self::flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true).
+        pub const FLASH_FWD_SPLITKV_KERNEL_TRAITS_128_64_128_4_FALSE_TRUE_FALSE_TRUE:
             ::gpuk::KernelInfo = ::gpuk::KernelInfo {
-            name: "flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true",
-            entry: "_Z65flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_trueIfLi128ELi64ELi128ELi4ELb0ELb1ELb0ELb1EEvPKfPfS2_",
+            name: "flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true",
+            entry: "_Zflash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true",
             source: "kernels/k.cu:12",
             checked: false,
             max_threads: None,
@@ -126,124 +256,27 @@ pub mod templates {
             Ok(Self {
                 scale_float: ::gpuk::Module::function(&module, &Self::SCALE_FLOAT)?,
                 scale_half: ::gpuk::Module::function(&module, &Self::SCALE_HALF)?,
-                flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true:
+                cast_4_float_double: ::gpuk::Module::function(&module, &Self::CAST_4_FLOAT_DOUBLE)?,
+                cast_minus_1_int_float: ::gpuk::Module::function(
+                    &module,
+                    &Self::CAST_MINUS_1_INT_FLOAT,
+                )?,
+                fill_true_0: ::gpuk::Module::function(&module, &Self::FILL_TRUE_0)?,
+                fill_false_2: ::gpuk::Module::function(&module, &Self::FILL_FALSE_2)?,
+                flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true:
                     ::gpuk::Module::function(
                         &module,
-                        &Self::FLASH_FWD_SPLITKV_KERNEL_FLOAT_128_64_128_4_FALSE_TRUE_FALSE_TRUE,
+                        &Self::FLASH_FWD_SPLITKV_KERNEL_TRAITS_128_64_128_4_FALSE_TRUE_FALSE_TRUE,
                     )?,
             })
         }
 
-        /// Launches the kernel `ns::scale<float>`.
+        /// Launches the kernel `flash_fwd_splitkv_kernel<Traits<128, 64, 128, 4>, true>`.
         ///
         /// Defined at `kernels/k.cu:12`:
         ///
         /// ```text
-        /// __global__ void ns::scale<float>(float *x, ns::Pair<float> by)
-        /// ```
-        ///
-        /// Returns the launch's payload and `x`, without waiting for the kernel.
-        /// The kernel reports no checks: its payload never fails.
-        ///
-        /// # Errors
-        ///
-        /// The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.
-        ///
-        /// # Safety
-        ///
-        /// Rust does not see what the kernel does. The caller promises:
-        ///
-        /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
-        /// - values in `by` that the kernel is made for;
-        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
-        #[track_caller]
-        pub unsafe fn scale_float<On, X>(
-            &self,
-            on: On,
-            launch: impl ::core::convert::Into<::gpuk::Launch>,
-            mut x: X,
-            by: Pair_float,
-        ) -> ::core::result::Result<On::Returned<X>, ::gpuk::LaunchError>
-        where
-            On: ::gpuk::On,
-            X: ::gpuk::Write<Item = f32>,
-        {
-            let target = ::gpuk::On::target(&on);
-            let stream = target.stream;
-            // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
-            let payload = unsafe {
-                ::gpuk::Function::launch(
-                    &self.scale_float,
-                    target,
-                    launch.into(),
-                    [
-                        ::gpuk::Pass::buffer("x", &x.argument_mut(stream)),
-                        ::gpuk::Pass::value(&by),
-                    ],
-                )?
-            };
-            ::gpuk::On::returned(&on, payload, x)
-        }
-
-        /// Launches the kernel `ns::scale<__half>`.
-        ///
-        /// Defined at `kernels/k.cu:12`:
-        ///
-        /// ```text
-        /// __global__ void ns::scale<__half>(float *x, ns::Pair<float> by)
-        /// ```
-        ///
-        /// Returns the launch's payload and `x`, without waiting for the kernel.
-        /// The kernel reports no checks: its payload never fails.
-        ///
-        /// # Errors
-        ///
-        /// The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.
-        ///
-        /// # Safety
-        ///
-        /// Rust does not see what the kernel does. The caller promises:
-        ///
-        /// - room in `x` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
-        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
-        /// - values in `by` that the kernel is made for;
-        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
-        #[track_caller]
-        pub unsafe fn scale_half<On, X>(
-            &self,
-            on: On,
-            launch: impl ::core::convert::Into<::gpuk::Launch>,
-            mut x: X,
-            by: Pair_float,
-        ) -> ::core::result::Result<On::Returned<X>, ::gpuk::LaunchError>
-        where
-            On: ::gpuk::On,
-            X: ::gpuk::Write<Item = f32>,
-        {
-            let target = ::gpuk::On::target(&on);
-            let stream = target.stream;
-            // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
-            let payload = unsafe {
-                ::gpuk::Function::launch(
-                    &self.scale_half,
-                    target,
-                    launch.into(),
-                    [
-                        ::gpuk::Pass::buffer("x", &x.argument_mut(stream)),
-                        ::gpuk::Pass::value(&by),
-                    ],
-                )?
-            };
-            ::gpuk::On::returned(&on, payload, x)
-        }
-
-        /// Launches the kernel `flash_fwd_splitkv_kernel<float, 128, 64, 128, 4, false, true, false, true>`.
-        ///
-        /// Defined at `kernels/k.cu:12`:
-        ///
-        /// ```text
-        /// __global__ void flash_fwd_splitkv_kernel<float, 128, 64, 128, 4, false, true, false, true>(
+        /// __global__ void flash_fwd_splitkv_kernel<Traits<128, 64, 128, 4>, true>(
         ///     const float *cumulative_sequence_lengths_of_the_queries,
         ///     float *output_of_the_attention_before_it_is_combined,
         ///     float *logarithm_of_the_sum_of_exponentials)
@@ -264,7 +297,7 @@ pub mod templates {
         /// - no overlap of `output_of_the_attention_before_it_is_combined` and `logarithm_of_the_sum_of_exponentials` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
         /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
         #[track_caller]
-        pub unsafe fn flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true<
+        pub unsafe fn flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true<
             On,
             OutputOfTheAttentionBeforeItIsCombined,
             LogarithmOfTheSumOfExponentials,
@@ -292,7 +325,7 @@ pub mod templates {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
-                    &self.flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true,
+                    &self.flash_fwd_splitkv_kernel_Traits_128_64_128_4_false_true_false_true,
                     target,
                     launch.into(),
                     [
@@ -320,6 +353,304 @@ pub mod templates {
                 ),
             )
         }
+
+        /// Launches an instance of the kernel template `ns::scale`.
+        ///
+        /// Defined at `kernels/k.cu:12`:
+        ///
+        /// ```text
+        /// template <class T>
+        /// __global__ void ns::scale(T *x, T k, Pair<T> by, const Pair<T> *more, int n)
+        /// ```
+        ///
+        /// Its instances, and what is known of each:
+        ///
+        /// - `ns::scale<float>`: [`SCALE_FLOAT`](Self::SCALE_FLOAT);
+        /// - `ns::scale<__half>`: [`SCALE_HALF`](Self::SCALE_HALF);
+        ///
+        /// Returns the launch's payload and `x`, without waiting for the kernel.
+        /// The payload holds the first check of the kernel that failed, if one did.
+        ///
+        /// # Errors
+        ///
+        /// The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.
+        ///
+        /// # Safety
+        ///
+        /// Rust does not see what the kernel does. The caller promises:
+        ///
+        /// - room in `x` and `more` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `x` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
+        /// - values in `k`, `by` and `n` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
+        ///
+        /// The kernel's checks guard against nothing but what they test.
+        #[track_caller]
+        pub unsafe fn scale<T, On, X>(
+            &self,
+            on: On,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
+            mut x: X,
+            k: T,
+            by: T::By,
+            more: impl ::gpuk::Read<Item = T::More>,
+            n: i32,
+        ) -> ::core::result::Result<On::Returned<X>, ::gpuk::LaunchError>
+        where
+            T: Scale,
+            On: ::gpuk::On,
+            X: ::gpuk::Write<Item = T>,
+        {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
+            // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
+            let payload = unsafe {
+                ::gpuk::Function::launch(
+                    <T as Scale>::function(self, seal::Seal),
+                    target,
+                    launch.into(),
+                    [
+                        ::gpuk::Pass::buffer("x", &x.argument_mut(stream)),
+                        ::gpuk::Pass::value(&k),
+                        ::gpuk::Pass::value(&by),
+                        ::gpuk::Pass::buffer("more", &more.argument(stream)),
+                        ::gpuk::Pass::value(&n),
+                        ::gpuk::Pass::hidden(),
+                    ],
+                )?
+            };
+            ::gpuk::On::returned(&on, payload, x)
+        }
+
+        /// Launches an instance of the kernel template `cast`.
+        ///
+        /// Defined at `kernels/k.cu:12`:
+        ///
+        /// ```text
+        /// template <int N, class From, class To>
+        /// __global__ void cast(const From *src, To *dst, To zero)
+        /// ```
+        ///
+        /// Its instances, and what is known of each:
+        ///
+        /// - `cast<4, float, double>`: [`CAST_4_FLOAT_DOUBLE`](Self::CAST_4_FLOAT_DOUBLE);
+        /// - `cast<-1, int, float>`: [`CAST_MINUS_1_INT_FLOAT`](Self::CAST_MINUS_1_INT_FLOAT);
+        ///
+        /// Returns the launch's payload and `dst`, without waiting for the kernel.
+        /// The kernel reports no checks: its payload never fails.
+        ///
+        /// # Errors
+        ///
+        /// The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.
+        ///
+        /// # Safety
+        ///
+        /// Rust does not see what the kernel does. The caller promises:
+        ///
+        /// - room in `src` and `dst` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `dst` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
+        /// - values in `zero` that the kernel is made for;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
+        #[track_caller]
+        pub unsafe fn cast<const N: i32, From, To, On, Dst>(
+            &self,
+            on: On,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
+            src: impl ::gpuk::Read<Item = From>,
+            mut dst: Dst,
+            zero: To,
+        ) -> ::core::result::Result<On::Returned<Dst>, ::gpuk::LaunchError>
+        where
+            From: Cast<N, To>,
+            To: ::gpuk::DeviceRepr,
+            On: ::gpuk::On,
+            Dst: ::gpuk::Write<Item = To>,
+        {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
+            // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
+            let payload = unsafe {
+                ::gpuk::Function::launch(
+                    <From as Cast<N, To>>::function(self, seal::Seal),
+                    target,
+                    launch.into(),
+                    [
+                        ::gpuk::Pass::buffer("src", &src.argument(stream)),
+                        ::gpuk::Pass::buffer("dst", &dst.argument_mut(stream)),
+                        ::gpuk::Pass::value(&zero),
+                    ],
+                )?
+            };
+            ::gpuk::On::returned(&on, payload, dst)
+        }
+
+        /// Launches an instance of the kernel template `fill`.
+        ///
+        /// Defined at `kernels/k.cu:12`:
+        ///
+        /// ```text
+        /// template <bool On, ns::Mode mode>
+        /// __global__ void fill(float *out)
+        /// ```
+        ///
+        /// Its instances, and what is known of each:
+        ///
+        /// - `fill<true, 0>`: [`FILL_TRUE_0`](Self::FILL_TRUE_0);
+        /// - `fill<false, 2>`: [`FILL_FALSE_2`](Self::FILL_FALSE_2);
+        ///
+        /// Returns the launch's payload and `out`, without waiting for the kernel.
+        /// The kernel reports no checks: its payload never fails.
+        ///
+        /// # Errors
+        ///
+        /// The kernel was not launched: an argument or `launch` does not fit it, or the driver refused.
+        ///
+        /// # Safety
+        ///
+        /// Rust does not see what the kernel does. The caller promises:
+        ///
+        /// - room in `out` for all that the kernel reads and writes with this `launch`, and in it what the kernel expects to read;
+        /// - no overlap of `out` with another argument, and no use of it by others before the kernel has ended, except in the order of the stream;
+        /// - blocks, threads and dynamic shared memory in `launch` that the kernel is made for.
+        #[track_caller]
+        pub unsafe fn fill<const On: bool, const Mode: u8, On_, Out>(
+            &self,
+            on: On_,
+            launch: impl ::core::convert::Into<::gpuk::Launch>,
+            mut out: Out,
+        ) -> ::core::result::Result<On_::Returned<Out>, ::gpuk::LaunchError>
+        where
+            Self: Fill<On, Mode>,
+            On_: ::gpuk::On,
+            Out: ::gpuk::Write<Item = f32>,
+        {
+            let target = ::gpuk::On::target(&on);
+            let stream = target.stream;
+            // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
+            let payload = unsafe {
+                ::gpuk::Function::launch(
+                    <Self as Fill<On, Mode>>::function(self, seal::Seal),
+                    target,
+                    launch.into(),
+                    [::gpuk::Pass::buffer("out", &out.argument_mut(stream))],
+                )?
+            };
+            ::gpuk::On::returned(&on, payload, out)
+        }
+    }
+
+    /// The instances of the kernel template `ns::scale`, which [`Kernels::scale`] launches.
+    ///
+    /// Types implement it that the kernel is instantiated for; no other can.
+    #[diagnostic::on_unimplemented(
+        message = "kernel `ns::scale` has no instance for `{Self}`",
+        note = "its instances are `ns::scale<float>`, `ns::scale<__half>`",
+        note = "ask for more in the manifest, `instantiate = [\"ns::scale<…>\"]`, or in `kernels/templates.cu`, `GPUK_INSTANTIATE(scale<…>);`"
+    )]
+    pub trait Scale: ::gpuk::DeviceRepr {
+        /// What is known of the instance.
+        const INFO: ::gpuk::KernelInfo;
+
+        /// Of `by`, `Pair<T>`.
+        type By: ::gpuk::DeviceRepr;
+
+        /// Of `more`, `const Pair<T> *`.
+        type More;
+
+        #[doc(hidden)]
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+    }
+
+    impl Scale for f32 {
+        const INFO: ::gpuk::KernelInfo = Kernels::SCALE_FLOAT;
+
+        type By = Pair_float;
+
+        type More = Pair_float;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.scale_float
+        }
+    }
+
+    impl Scale for ::gpuk::half::f16 {
+        const INFO: ::gpuk::KernelInfo = Kernels::SCALE_HALF;
+
+        type By = Pair_half;
+
+        type More = Pair_half;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.scale_half
+        }
+    }
+
+    /// The instances of the kernel template `cast`, which [`Kernels::cast`] launches.
+    ///
+    /// Types implement it that the kernel is instantiated for; no other can.
+    #[diagnostic::on_unimplemented(
+        message = "kernel `cast` has no instance for `{N}, {Self}, {To}`",
+        note = "its instances are `cast<4, float, double>`, `cast<-1, int, float>`",
+        note = "ask for more in the manifest, `instantiate = [\"cast<…>\"]`, or in `kernels/templates.cu`, `GPUK_INSTANTIATE(cast<…>);`"
+    )]
+    pub trait Cast<const N: i32, To>: ::gpuk::DeviceRepr {
+        /// What is known of the instance.
+        const INFO: ::gpuk::KernelInfo;
+
+        #[doc(hidden)]
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+    }
+
+    impl Cast<4, f64> for f32 {
+        const INFO: ::gpuk::KernelInfo = Kernels::CAST_4_FLOAT_DOUBLE;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.cast_4_float_double
+        }
+    }
+
+    impl Cast<-1, f32> for i32 {
+        const INFO: ::gpuk::KernelInfo = Kernels::CAST_MINUS_1_INT_FLOAT;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.cast_minus_1_int_float
+        }
+    }
+
+    /// The instances of the kernel template `fill`, which [`Kernels::fill`] launches.
+    ///
+    /// `Kernels` implements it for each of them.
+    #[diagnostic::on_unimplemented(
+        message = "kernel `fill` has no instance for `{On}, {Mode}`",
+        note = "its instances are `fill<true, 0>`, `fill<false, 2>`",
+        note = "ask for more in the manifest, `instantiate = [\"fill<…>\"]`, or in `kernels/templates.cu`, `GPUK_INSTANTIATE(fill<…>);`"
+    )]
+    pub trait Fill<const On: bool, const Mode: u8> {
+        /// What is known of the instance.
+        const INFO: ::gpuk::KernelInfo;
+
+        #[doc(hidden)]
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+    }
+
+    impl Fill<true, 0> for Kernels {
+        const INFO: ::gpuk::KernelInfo = Kernels::FILL_TRUE_0;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.fill_true_0
+        }
+    }
+
+    impl Fill<false, 2> for Kernels {
+        const INFO: ::gpuk::KernelInfo = Kernels::FILL_FALSE_2;
+
+        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
+            &kernels.fill_false_2
+        }
+    }
+
+    mod seal {
+        pub struct Seal;
     }
 
     /// `ns::Pair<float>`: 8 bytes, aligned to 4.
@@ -343,6 +674,29 @@ pub mod templates {
         ::core::assert!(::core::mem::align_of::<Pair_float>() == 4);
         ::core::assert!(::core::mem::offset_of!(Pair_float, a) == 0);
         ::core::assert!(::core::mem::offset_of!(Pair_float, b) == 4);
+    };
+
+    /// `ns::Pair<__half>`: 4 bytes, aligned to 2.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    #[repr(C)]
+    pub struct Pair_half {
+        /// `__half`, at byte 0.
+        pub a: ::gpuk::half::f16,
+        /// `__half`, at byte 2.
+        pub b: ::gpuk::half::f16,
+    }
+
+    // SAFETY: plain data, laid out as the kernel's compiler did; asserted below.
+    unsafe impl ::gpuk::DeviceRepr for Pair_half {}
+
+    // SAFETY: every field may be zero.
+    unsafe impl ::gpuk::ValidAsZeroBits for Pair_half {}
+
+    const _: () = {
+        ::core::assert!(::core::mem::size_of::<Pair_half>() == 4);
+        ::core::assert!(::core::mem::align_of::<Pair_half>() == 2);
+        ::core::assert!(::core::mem::offset_of!(Pair_half, a) == 0);
+        ::core::assert!(::core::mem::offset_of!(Pair_half, b) == 2);
     };
 
     /// What the kernels were compiled to.

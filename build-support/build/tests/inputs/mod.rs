@@ -1,5 +1,7 @@
 //! Bindings by hand, one per golden file.
 
+pub(crate) mod templates;
+
 use std::collections::BTreeSet;
 
 use gpuk_build::diagnostic::Place;
@@ -22,7 +24,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("shapes", vec![shapes()]),
         ("structs", vec![structs()]),
         ("types", vec![types()]),
-        ("templates", vec![templates()]),
+        ("templates", vec![templates::templates()]),
         ("names", vec![names()]),
         ("many", vec![many()]),
         ("sites", vec![sites()]),
@@ -54,6 +56,7 @@ pub(crate) fn kernel(name: &str, params: Vec<Param>) -> Kernel {
         place: Place::line("kernels/k.cu", 12),
         params,
         bounds: Bounds::default(),
+        instance: None,
     }
 }
 
@@ -379,38 +382,6 @@ fn types() -> ModuleBindings {
         ],
         vec![],
     )
-}
-
-/// Instances of templates: long mangled entries, C++ paths, one struct each.
-fn templates() -> ModuleBindings {
-    let mut pair = structure("Pair_float", 8, 4, &[("a", F32, 0), ("b", F32, 4)]);
-    pair.path = "ns::Pair<float>".to_owned();
-    let mut scale = kernel(
-        "scale_float",
-        vec![
-            floats_out("x"),
-            value("ns::Pair<float>", "by", of("ns::Pair<float>")),
-        ],
-    );
-    scale.path = "ns::scale<float>".to_owned();
-    scale.entry = "_ZN2ns5scaleIfEEvPT_NS_4PairIS1_EE".to_owned();
-    let long = "flash_fwd_splitkv_kernel_float_128_64_128_4_false_true_false_true";
-    let mut flash = kernel(
-        long,
-        vec![
-            floats("cumulative_sequence_lengths_of_the_queries"),
-            floats_out("output_of_the_attention_before_it_is_combined"),
-            floats_out("logarithm_of_the_sum_of_exponentials"),
-        ],
-    );
-    flash.path =
-        "flash_fwd_splitkv_kernel<float, 128, 64, 128, 4, false, true, false, true>".to_owned();
-    flash.entry = format!("_Z65{long}IfLi128ELi64ELi128ELi4ELb0ELb1ELb0ELb1EEvPKfPfS2_");
-    let mut scale_half = scale.clone();
-    scale_half.name = "scale_half".to_owned();
-    scale_half.path = "ns::scale<__half>".to_owned();
-    scale_half.entry = "_ZN2ns5scaleI6__halfEEvPT_NS_4PairIfEE".to_owned();
-    module("templates", vec![scale, scale_half, flash], vec![pair])
 }
 
 /// Names that Rust, the wrapper or another name has taken.

@@ -1,6 +1,6 @@
 //! What `gpuk-build` would generate for `kernels.cu`, written by hand.
 
-const _: () = ::gpuk::__abi::<2>();
+const _: () = ::gpuk::__abi::<3>();
 
 /// The kernels of `kernels.cu`.
 pub struct Kernels {

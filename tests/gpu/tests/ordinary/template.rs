@@ -62,19 +62,19 @@ fn gpu_scale() {
     let launch = shape(2, 256);
     let scaled = x.iter().map(|x| x * 0.3);
     let output = device.zeros::<f32>(500);
-    let output = run!(kernels.scale_float(&device.stream, launch, &up, output, 0.3, 500));
+    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
     assert_eq!(
         device.same("scale_float", &output),
         scaled.clone().collect::<Vec<_>>()
     );
     let output = device.zeros::<f64>(500);
-    let output = run!(kernels.scale_double(&device.stream, launch, &up, output, 0.3, 500));
+    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
     assert_eq!(
         device.same("scale_double", &output),
         scaled.clone().map(f64::from).collect::<Vec<_>>()
     );
     let output = device.up(&[f16::ZERO; 500]);
-    let output = run!(kernels.scale_half(&device.stream, launch, &up, output, 0.3, 500));
+    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
     assert_eq!(
         device.same("scale_half", &output),
         scaled.map(f16::from_f32).collect::<Vec<_>>()

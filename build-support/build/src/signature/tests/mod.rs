@@ -75,6 +75,7 @@ fn rust(ty: &Type) -> String {
         Type::Struct(path) => format!("struct {path}"),
         Type::Array(of, length) => format!("[{}; {length}]", rust(of)),
         Type::Address => "address".to_owned(),
+        Type::Generic(text) => text.clone(),
     }
 }
 

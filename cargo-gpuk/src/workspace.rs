@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use gpuk_build::config::Pattern;
+use gpuk_build::package::StoreFolder;
 
 use crate::cli::{Compilation, Selection};
 
@@ -13,6 +14,7 @@ pub(crate) struct Workspace {
     metadata: Metadata,
     selected: Vec<usize>,
     target: PathBuf,
+    build: PathBuf,
 }
 
 /// A workspace that cannot be read, or a selection that fits no package.
@@ -70,15 +72,24 @@ impl Workspace {
             )
             .exec()?;
         let selected = select(&metadata, selection)?;
-        let target = match &compilation.target_dir {
+        let (target, build) = match &compilation.target_dir {
             // Compilers run in the packages' folders.
-            Some(target) => std::path::absolute(target).map_err(WorkspaceError::TargetDir)?,
-            None => metadata.target_directory.clone().into_std_path_buf(),
+            Some(target) => {
+                let target = std::path::absolute(target).map_err(WorkspaceError::TargetDir)?;
+                (target.clone(), target)
+            }
+            None => {
+                let target = metadata.target_directory.clone();
+                let build = metadata.build_directory.clone();
+                let build = build.unwrap_or_else(|| target.clone());
+                (target.into_std_path_buf(), build.into_std_path_buf())
+            }
         };
         Ok(Self {
             metadata,
             selected,
             target,
+            build,
         })
     }
 
@@ -100,6 +111,12 @@ impl Workspace {
     #[must_use]
     pub(crate) fn results(&self) -> PathBuf {
         self.target.join("gpuk")
+    }
+
+    /// Where cargo builds, and the store of compiled units lies: not always where results go.
+    #[must_use]
+    pub(crate) fn store(&self) -> PathBuf {
+        self.build.join(StoreFolder::NAME)
     }
 
     /// Where a package's results go: `target/gpuk/<package>`.

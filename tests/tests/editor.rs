@@ -109,7 +109,7 @@ fn only_results_are_removed() {
         .file("target/gpuk/p/kernels.rs", "")
         .file("target/gpuk/other/kernels.rs", "")
         .file("target/debug/mine", "");
-    let output = project.gpuk(&["clean"]).ok();
+    let output = project.gpuk(&["clean", "-p", "p"]).ok();
     assert!(
         output.stderr.contains("Removed [ROOT]/target/gpuk/p"),
         "{}",
@@ -117,6 +117,9 @@ fn only_results_are_removed() {
     );
     assert!(!project.root().join("target/gpuk/p").exists());
     assert!(project.root().join("target/gpuk/other/kernels.rs").exists());
+    assert!(project.root().join("target/debug/mine").exists());
+    let output = project.gpuk(&["clean"]).ok();
+    assert_eq!(output.stderr, "     Removed [ROOT]/target/gpuk");
     assert!(project.root().join("target/debug/mine").exists());
     assert_eq!(project.gpuk(&["clean"]).ok().stderr, "");
 }

@@ -61,7 +61,7 @@ fn nvcc_thirty_killed_builds_end_as_a_clean_one() {
         if step % 10 == 9 {
             let _ = killed.gpuk(&["build"]).ok();
             assert_eq!(results(&killed.root()), expected, "after {step} kills");
-            std::fs::remove_dir_all(killed.root().join("target/gpuk/p/store/units")).unwrap();
+            std::fs::remove_dir_all(killed.root().join("target/gpuk/.store/units")).unwrap();
             std::fs::remove_file(killed.root().join("target/gpuk/p/report.json")).unwrap();
         }
     }

@@ -66,6 +66,8 @@ fn out(project: &Project) -> PathBuf {
 #[ignore = "needs nvcc"]
 fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     let project = package("scripted");
+    let store = project.root().join("store").display().to_string();
+    let project = project.env("GPUK_STORE", Some(&store));
     let _ = check(&project).ok();
     let out = out(&project);
     // What an earlier run of this test left: cargo names the folder after the package's name.
@@ -73,7 +75,11 @@ fn nvcc_a_build_script_of_one_line_and_what_reruns_it() {
     project.write("kernels/scale.cuh", "#define FACTOR 2\n");
     let _ = check(&project).ok();
     let bindings = || std::fs::read_to_string(out.join("kernels.rs")).unwrap();
-    let units = || std::fs::read_dir(out.join("store/units")).unwrap().count();
+    let units = || {
+        std::fs::read_dir(project.root().join("store/units"))
+            .unwrap()
+            .count()
+    };
     assert!(bindings().contains("/// Scales in place."));
     let (first, count) = (bindings(), units());
     assert_eq!(count, 2);

@@ -245,6 +245,10 @@ mod tests {
             manifests: vec![],
             config,
             out: root.join("out"),
+            store: crate::package::StoreFolder {
+                folder: root.join("store"),
+                limit: 0,
+            },
         }
     }
 

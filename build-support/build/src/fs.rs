@@ -64,6 +64,13 @@ pub fn remove_dir(path: &Path) -> Result<(), FsError> {
     }
 }
 
+/// Gives a file the present time as its time of change.
+pub(crate) fn touch(path: &Path) -> Result<(), FsError> {
+    let now = std::time::SystemTime::now();
+    let file = std::fs::OpenOptions::new().append(true).open(path);
+    context(file.and_then(|file| file.set_modified(now)), "touch", path)
+}
+
 /// Renames; fails where the target is a folder that is not empty.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
     context(std::fs::rename(from, to), "move into place", to)

@@ -65,7 +65,6 @@ pub(crate) fn make<'a>(
 ) -> Result<MadeAll<'a>, BuildError> {
     fs::remove_dir(shop.work)?;
     fs::create_dir(shop.work)?;
-    shop.store.sweep();
     let (fragments, jobs): (Vec<_>, Vec<_>) =
         plan.jobs.iter().partition(|job| job.is_fragment(shop));
     let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::config::{CheckMode, Config, Manifest, ManifestError, Profile, TrapMode};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
+use crate::store::LIMIT;
 
 /// A package with its configuration, ready to be built.
 #[derive(Debug, Clone)]
@@ -19,8 +20,57 @@ pub struct Package {
     pub manifests: Vec<PathBuf>,
     /// The configuration, defaults filled in.
     pub config: Config,
-    /// Where results go; nothing is written elsewhere.
+    /// Where results go; but for the store, nothing is written elsewhere.
     pub out: PathBuf,
+    /// Where compiled units are kept.
+    pub store: StoreFolder,
+}
+
+/// Where a store lies, and how large it may get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFolder {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Bytes that its units may take together.
+    pub limit: u64,
+}
+
+impl StoreFolder {
+    /// `GPUK_STORE` and `GPUK_STORE_MIB`, else [`Self::NAME`] in the folder that cargo builds in, which `CACHEDIR.TAG` marks
+    /// as such, else in the folder of the results.
+    fn new(env: &Env, out: &Path, findings: &mut Vec<Diagnostic>) -> Self {
+        const SIZE: &str = "GPUK_STORE_MIB";
+        let cargos = out
+            .ancestors()
+            .find(|folder| folder.join("CACHEDIR.TAG").is_file());
+        let folder = env
+            .path("GPUK_STORE")
+            .or_else(|| Some(cargos?.join(Self::NAME)));
+        let limit = env
+            .get(SIZE)
+            .map(|text| text.to_string_lossy().into_owned());
+        let limit = limit.map_or(Some(LIMIT), |text| {
+            let limit = text
+                .parse()
+                .ok()
+                .and_then(|mib: u64| mib.checked_mul(1 << 20));
+            if limit.is_none() {
+                let message = format!("`{SIZE}` is `{text}`, not a number of mebibytes");
+                findings.push(
+                    Diagnostic::error(Code::BAD_VALUE, message)
+                        .help("set it to a number such as `1024`, or unset it"),
+                );
+            }
+            limit
+        });
+        Self {
+            folder: folder.unwrap_or_else(|| out.join("store")),
+            limit: limit.unwrap_or(LIMIT),
+        }
+    }
+
+    /// Of a workspace's own store, in cargo's folder.
+    pub const NAME: &str = "gpuk/.store";
 }
 
 impl Package {
@@ -48,7 +98,9 @@ impl Package {
             ..
         } = Manifest::read(&manifest, profile, findings)?;
         config.take_environment(env, findings);
+        let store = StoreFolder::new(env, &out, findings);
         Ok(Self {
+            store,
             name,
             root,
             manifests: read,

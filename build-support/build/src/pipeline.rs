@@ -97,7 +97,7 @@ pub fn build(
     let _lock = fs::lock(&package.out.join("lock"), || progress.waiting())?;
     let tools =
         Tools::ready(package, env).or_else(|error| refused(error, &mut findings, &sources))?;
-    let store = Store::open(package.out.join("store"))?;
+    let store = Store::open(&package.store.folder, &package.out)?;
     let shop = Shop {
         package,
         tools: &tools,
@@ -116,6 +116,7 @@ pub fn build(
         });
     }
     let made = make(&plan, &shop, tokens, &mut findings)?;
+    store.collect(package.store.limit);
     stop_at_errors(&mut findings, &sources, &made.files)?;
 
     let modules = join_all(&made.units, &sources, &mut findings);

@@ -9,10 +9,14 @@
 //! traces/<input>.json                                  replaced by rename
 //! ```
 //!
-//! An entry that does not read back as it was written counts as not there and is removed.
+//! Units are shared: by the profiles and packages of a workspace, and by whoever names the same folder in `GPUK_STORE`.
+//! Nobody holds a lock on them: a unit appears by rename, and one that another process removes meanwhile is made anew.
+//! Traces are a package's own, under its lock. An entry that does not read back as it was written counts as not there and
+//! is removed; [`Store::collect`] removes what was not used for longest.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -78,18 +82,32 @@ pub(crate) struct Unit {
     pub(crate) cubin: Vec<u8>,
 }
 
-/// The store in one folder.
+/// How much the units may take, in bytes, if nothing else is said.
+pub(crate) const LIMIT: u64 = 4 << 30;
+
+/// What is used again within this time is not marked as used again: a mark is a write.
+const MARKED: Duration = Duration::from_secs(3600);
+
+/// A unit that is not moved into place for so long never will be.
+const ABANDONED: Duration = Duration::from_secs(24 * 3600);
+
+/// The units of one folder and the traces of another.
 #[derive(Debug)]
 pub(crate) struct Store {
-    dir: PathBuf,
+    units: PathBuf,
+    traces: PathBuf,
 }
 
 impl Store {
-    pub(crate) fn open(dir: PathBuf) -> Result<Self, FsError> {
-        for part in ["units", "traces"] {
-            fs::create_dir(&dir.join(part))?;
-        }
-        Ok(Self { dir })
+    /// Units in `shared`, traces in `own`.
+    pub(crate) fn open(shared: &Path, own: &Path) -> Result<Self, FsError> {
+        let store = Self {
+            units: shared.join("units"),
+            traces: own.join("traces"),
+        };
+        fs::create_dir(&store.units)?;
+        fs::create_dir(&store.traces)?;
+        Ok(store)
     }
 
     /// What a source read the last time, if that is known and undamaged.
@@ -110,9 +128,10 @@ impl Store {
             return None;
         }
         let unit = read_unit(&dir, key);
-        if unit.is_none() {
+        match unit {
+            Some(_) => mark(&dir),
             // Damaged: out of the way, so that it is made again.
-            let _ = fs::remove_dir(&dir);
+            None => self.remove(&dir),
         }
         unit
     }
@@ -122,7 +141,7 @@ impl Store {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = self
-            .dir
+            .units
             .join(format!("new-{}-{unique}", std::process::id()));
         fs::create_dir(&temporary)?;
         let written = fs::write_private(&temporary.join("module.ptx"), &unit.ptx)
@@ -139,23 +158,80 @@ impl Store {
         written
     }
 
-    /// Removes what interrupted builds left; only for a caller that holds the lock of the folder.
-    pub(crate) fn sweep(&self) {
-        let entries = std::fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        for entry in entries {
-            if entry.file_name().as_encoded_bytes().starts_with(b"new-") {
-                let _ = fs::remove_dir(&entry.path());
+    /// Removes the units that were not used for longest until the others fit into `limit` bytes, and what interrupted
+    /// builds left. Best effort: what cannot be removed stays.
+    pub(crate) fn collect(&self, limit: u64) {
+        let now = SystemTime::now();
+        let mut units = Vec::new();
+        for entry in std::fs::read_dir(&self.units)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let path = entry.path();
+            let is_unit = !entry.file_name().as_encoded_bytes().contains(&b'-');
+            // The folder's own time is that of its last rename; a clock that jumped makes nothing old.
+            let used = std::fs::metadata(path.join(USED)).and_then(|file| file.modified());
+            let used = used
+                .or_else(|_| entry.metadata()?.modified())
+                .unwrap_or(now);
+            let age = now.duration_since(used).unwrap_or_default();
+            match is_unit {
+                true => units.push((age, size(&path), path)),
+                false if age > ABANDONED => drop(fs::remove_dir(&path)),
+                false => {}
             }
+        }
+        let mut total: u64 = units.iter().map(|(_, size, _)| size).sum();
+        units.sort();
+        while total > limit
+            && let Some((_, size, path)) = units.pop()
+        {
+            self.remove(&path);
+            total -= size;
         }
     }
 
+    /// Takes a unit out of sight in one step, then apart.
+    fn remove(&self, unit: &Path) {
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let aside = self
+            .units
+            .join(format!("old-{}-{unique}", std::process::id()));
+        let aside = match fs::rename(unit, &aside) {
+            Ok(()) => aside,
+            Err(_) => unit.to_owned(),
+        };
+        let _ = fs::remove_dir(&aside);
+    }
+
     fn trace_path(&self, input: &Digest) -> PathBuf {
-        self.dir.join("traces").join(format!("{input}.json"))
+        self.traces.join(format!("{input}.json"))
     }
 
     fn unit_path(&self, key: &Digest) -> PathBuf {
-        self.dir.join("units").join(key.as_str())
+        self.units.join(key.as_str())
     }
+}
+
+/// The file of a unit whose time says when it was used last.
+const USED: &str = "unit.json";
+
+/// Notes that a unit was used. A store that cannot be written to stays as it is.
+fn mark(unit: &Path) {
+    let file = unit.join(USED);
+    let used = std::fs::metadata(&file).and_then(|file| file.modified());
+    if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > MARKED)) {
+        let _ = fs::touch(&file);
+    }
+}
+
+/// Bytes of the files in a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+    sizes.sum()
 }
 
 fn read_unit(dir: &Path, key: &Digest) -> Option<Unit> {
@@ -205,7 +281,7 @@ mod tests {
     #[test]
     fn a_unit_reads_back_and_a_damaged_one_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().to_owned()).unwrap();
+        let store = Store::open(folder.path(), folder.path()).unwrap();
         let unit = unit();
         assert!(store.unit(&unit.key).is_none());
         store.keep(&unit).unwrap();
@@ -219,14 +295,55 @@ mod tests {
             assert!(!store.unit_path(&unit.key).exists());
             store.keep(&unit).unwrap();
         }
-        let left = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(left, 2, "nothing temporary stays");
+        let left = std::fs::read_dir(folder.path().join("units"))
+            .unwrap()
+            .count();
+        assert_eq!(left, 1, "nothing temporary stays");
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), folder.path()).unwrap();
+        let keys: Vec<_> = (0..4_u8).map(|index| Digest::of(&[index])).collect();
+        for (key, days) in keys.iter().zip([30, 10, 20, 1]) {
+            store
+                .keep(&Unit {
+                    key: key.clone(),
+                    ..unit()
+                })
+                .unwrap();
+            age(&store.unit_path(key).join(USED), days);
+        }
+        let abandoned = folder.path().join("units/new-1-1");
+        let begun = folder.path().join("units/new-1-2");
+        for (path, days) in [(&abandoned, 2), (&begun, 0)] {
+            std::fs::create_dir(path).unwrap();
+            age(path, days);
+        }
+        // Used: it is the newest then.
+        assert!(store.unit(&keys[0]).is_some());
+        let one = size(&store.unit_path(&keys[0]));
+        store.collect(2 * one);
+        let there = |key: &&Digest| store.unit_path(key).is_dir();
+        let left: Vec<_> = keys.iter().filter(there).collect();
+        assert_eq!(left, [&keys[0], &keys[3]]);
+        assert!(!abandoned.exists() && begun.exists());
+        store.collect(0);
+        assert!(!keys.iter().any(|key| there(&key)));
+    }
+
+    fn age(path: &Path, days: u64) {
+        let time = SystemTime::now() - Duration::from_secs(days * 24 * 3600);
+        let file = std::fs::File::open(path).unwrap();
+        file.set_modified(time).unwrap();
     }
 
     #[test]
     fn a_trace_holds_until_a_file_changes() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path().join("store")).unwrap();
+        let place = folder.path().join("store");
+        let store = Store::open(&place, &place).unwrap();
         let header = folder.path().join("h.cuh");
         std::fs::write(&header, "one").unwrap();
         let trace = Trace {

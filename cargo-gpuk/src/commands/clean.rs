@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::ui::Shell;
 use crate::workspace::Workspace;
 
-/// Removes the results of the selected packages.
+/// Removes the results of the packages that are named, or of the workspace with its store.
 pub(super) fn clean(clean: &Clean, shell: &Shell) -> Exit {
     let workspace = match Workspace::load(&clean.selection, &clean.compilation) {
         Ok(workspace) => workspace,
@@ -17,16 +17,21 @@ pub(super) fn clean(clean: &Clean, shell: &Shell) -> Exit {
             return Exit::Metadata;
         }
     };
-    for member in workspace.packages() {
-        let out = workspace.out(member);
-        if !out.exists() {
-            continue;
-        }
-        if let Err(error) = fs::remove_dir(&out) {
+    let selected = !clean.selection.package.is_empty() || !clean.selection.exclude.is_empty();
+    let folders: Vec<_> = match selected {
+        true => workspace
+            .packages()
+            .map(|member| workspace.out(member))
+            .collect(),
+        // Everything, the store and what packages have left that are gone.
+        false => vec![workspace.results(), workspace.store()],
+    };
+    for folder in folders.iter().filter(|folder| folder.exists()) {
+        if let Err(error) = fs::remove_dir(folder) {
             shell.error(chain(&error));
             return Exit::Internal;
         }
-        shell.status("Removed", out.display());
+        shell.status("Removed", folder.display());
     }
     Exit::Success
 }

@@ -2,6 +2,8 @@
 //!
 //! Written into the folder of the results and nowhere else: nobody's own `compile_commands.json` is touched.
 
+use std::path::Path;
+
 use gpuk_build::discover::{Language, discover};
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
@@ -36,11 +38,21 @@ fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
     let env = Env::of_process();
     let mut entries = Vec::new();
     for member in workspace.packages() {
-        let out = workspace.out(member);
         let mut findings = Vec::new();
-        let package =
-            kernels::package(member, &out, &work.compilation, &env, shell, &mut findings)?;
-        shell.findings(member, &out, &findings);
+        let package = kernels::package(
+            workspace,
+            member,
+            &work.compilation,
+            &env,
+            shell,
+            &mut findings,
+        )?;
+        let folder = member
+            .manifest_path
+            .as_std_path()
+            .parent()
+            .unwrap_or(Path::new(""));
+        shell.findings(member, folder, &findings);
         let Some(package) = package else { continue };
         entries.extend(of(&package, &env, shell)?);
     }

@@ -46,8 +46,8 @@ pub(super) fn build<'w>(
         .map_or_else(Tokens::of_machine, Tokens::fixed);
     let (mut done, mut failed, mut with_kernels) = (Vec::new(), None, 0);
     for member in workspace.packages() {
-        let out = workspace.out(member);
-        match one(member, &out, &work.compilation, &env, &tokens, shell, depth) {
+        let read = (workspace, member, &work.compilation);
+        match one(read, &env, &tokens, shell, depth) {
             Ok(None) => {}
             Ok(Some(one)) => {
                 with_kernels += 1;
@@ -77,16 +77,15 @@ pub(super) fn nothing_selected(shell: &Shell) -> Exit {
 }
 
 fn one<'w>(
-    member: &'w Member,
-    out: &Path,
-    compilation: &Compilation,
+    (workspace, member, compilation): (&Workspace, &'w Member, &Compilation),
     env: &Env,
     tokens: &Tokens,
     shell: &Shell,
     depth: Depth,
 ) -> Result<Option<Done<'w>>, Exit> {
     let mut findings = Vec::new();
-    let Some(package) = package(member, out, compilation, env, shell, &mut findings)? else {
+    let read = package(workspace, member, compilation, env, shell, &mut findings)?;
+    let Some(package) = read else {
         return Ok(None);
     };
     let bar = Bar::new(shell);
@@ -107,8 +106,8 @@ fn one<'w>(
 
 /// The package as it is configured, if it has kernels; nothing is compiled.
 pub(super) fn package(
+    workspace: &Workspace,
     member: &Member,
-    out: &Path,
     compilation: &Compilation,
     env: &Env,
     shell: &Shell,
@@ -119,7 +118,7 @@ pub(super) fn package(
         false => Profile::Dev,
     };
     let manifest = member.manifest_path.as_std_path();
-    let read = Package::read(manifest, out.to_owned(), profile, env, findings);
+    let read = Package::read(manifest, workspace.out(member), profile, env, findings);
     let mut package = read.map_err(|error| {
         shell.error(&error);
         Exit::Metadata
@@ -127,6 +126,9 @@ pub(super) fn package(
     if let Err(error) = package.config.set_archs(&compilation.arch) {
         shell.error(format_args!("`--arch`: {error}"));
         return Err(Exit::Usage);
+    }
+    if env.get("GPUK_STORE").is_none() {
+        package.store.folder = workspace.store();
     }
     let nothing = findings.is_empty() && !has_kernels(&package);
     Ok((!nothing).then_some(package))

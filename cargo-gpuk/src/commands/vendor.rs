@@ -67,10 +67,15 @@ fn check(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
     let env = Env::of_process();
     let (mut with_kernels, mut wrong) = (0, 0);
     for member in workspace.packages() {
-        let out = workspace.out(member);
         let mut findings = Vec::new();
-        let package =
-            kernels::package(member, &out, &work.compilation, &env, shell, &mut findings)?;
+        let package = kernels::package(
+            workspace,
+            member,
+            &work.compilation,
+            &env,
+            shell,
+            &mut findings,
+        )?;
         let Some(package) = package else { continue };
         with_kernels += 1;
         match vendor::finding(&package, &env) {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::Arch;
-use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::diagnostic::{Code, Diagnostic, Level, Place};
 use crate::discover::Sources;
 use crate::emit::Image;
-use crate::kernel::{Kernel, Signatures};
+use crate::kernel::{Kernel, Signatures, Struct};
 use crate::make::MadeUnit;
 use crate::site::SiteRecord;
 use crate::store::Unit;
@@ -93,14 +93,23 @@ fn join<'a>(
             facts.checked |= record.checked.contains(&kernel.entry);
             facts.archs.push(*arch);
         }
+        let known = &mut module.signatures;
         for new in &record.signatures.structs {
-            if !module
-                .signatures
-                .structs
-                .iter()
-                .any(|known| known.path == new.path)
-            {
-                module.signatures.structs.push(new.clone());
+            match known.structs.iter().find(|it| it.path == new.path) {
+                Some(it) if !same_layout(it, new) => {
+                    findings.push(other_layout(source, &it.path, *arch));
+                }
+                Some(_) => {}
+                None => known.structs.push(new.clone()),
+            }
+        }
+        for new in &record.signatures.enums {
+            match known.enums.iter().find(|it| it.path == new.path) {
+                Some(it) if (it.scalar, &it.values) != (new.scalar, &new.values) => {
+                    findings.push(other_layout(source, &it.path, *arch));
+                }
+                Some(_) => {}
+                None => known.enums.push(new.clone()),
             }
         }
         module
@@ -153,6 +162,18 @@ fn disagreement(a: &Kernel, b: &Kernel, arch: Arch) -> Diagnostic {
             types(b)
         ))
         .help("give the kernel the same parameters under every `__CUDA_ARCH__`")
+}
+
+/// Whether two structs differ in nothing but the name, which depends on the others of their unit.
+fn same_layout(a: &Struct, b: &Struct) -> bool {
+    (a.size, a.align, &a.fields, &a.views) == (b.size, b.align, &b.fields, &b.views)
+}
+
+fn other_layout(source: &Path, ty: &str, arch: Arch) -> Diagnostic {
+    let message = format!("`{ty}` is not the same for {}", arch.sm());
+    Diagnostic::error(Code::LAYOUT_DISAGREES, message)
+        .at(Place::line(source, 1), "")
+        .help("give it the same members under every `__CUDA_ARCH__`")
 }
 
 fn partial(kernel: &Kernel, absent: &[Arch]) -> Diagnostic {

@@ -15,6 +15,8 @@ pub struct Signatures {
     pub kernels: Vec<Kernel>,
     /// Every struct that a parameter mentions, a field's struct before the struct that holds it.
     pub structs: Vec<Struct>,
+    /// Every enum that a parameter or a field mentions.
+    pub enums: Vec<Enum>,
 }
 
 /// One entry of the PTX.
@@ -85,8 +87,12 @@ pub enum Type {
     Vector(String),
     /// A struct, by [`Struct::path`].
     Struct(String),
+    /// An enum, by [`Enum::path`].
+    Enum(String),
     /// `T[N]`, inside a struct.
     Array(Box<Type>, u64),
+    /// So many bytes of which no more is known.
+    Bytes(u64),
     /// A device address inside a struct or behind a pointer (`float **`): eight bytes.
     Address,
     /// What each instance of a template decides, as Rust writes it: `T`, `<T as Scale>::By`. No kernel's own.
@@ -118,6 +124,14 @@ pub enum Scalar {
     F8E4M3,
     /// `__nv_fp8_e5m2`.
     F8E5M2,
+    /// `__nv_fp4_e2m1`.
+    F4E2M1,
+    /// `__nv_fp4x2_e2m1`.
+    F4E2M1x2,
+    /// `thrust::complex<float>`, `cuda::std::complex<float>`.
+    C32,
+    /// `thrust::complex<double>`, `cuda::std::complex<double>`.
+    C64,
 }
 
 /// A struct passed by value or behind a pointer; its layout is the compiler's.
@@ -133,6 +147,44 @@ pub struct Struct {
     pub align: u64,
     /// By offset; padding is not listed.
     pub fields: Vec<Field>,
+    /// Members that lie inside a field of [`Type::Bytes`].
+    pub views: Vec<View>,
+}
+
+/// A member of a [`Struct`] without bytes of its own: a bit-field, or a union's member.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// As the source names it.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// The index of the field that holds it, in [`Struct::fields`].
+    pub field: usize,
+    /// Where it is in that.
+    pub place: ViewPlace,
+}
+
+/// Where a [`View`] is in its field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ViewPlace {
+    /// From a byte on.
+    Byte(u64),
+    /// Some bits, counted from the lowest of the first byte.
+    Bits { first: u64, width: u64 },
+}
+
+/// An enum: a number, some of whose values have names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enum {
+    /// Name of the Rust type, unique in the module.
+    pub name: String,
+    /// The C++ name: `ns::Mode`.
+    pub path: String,
+    /// The type under it.
+    pub scalar: Scalar,
+    /// Names and values, widened to 64 bits.
+    pub values: Vec<(String, u64)>,
 }
 
 /// A field of a [`Struct`].

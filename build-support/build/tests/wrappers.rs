@@ -32,7 +32,7 @@ macro_rules! wrappers {
     };
 }
 
-wrappers!(empty gather many names package shapes sites structs templates types);
+wrappers!(empty gather many members names package shapes sites structs templates types);
 
 /// Every way to pass a buffer. Nothing calls this: it needs a device, its types do not.
 #[allow(dead_code, unsafe_code)]
@@ -112,6 +112,24 @@ fn structs_are_made_as_users_expect() {
         ..Grid::default()
     };
     assert_eq!(grid.cells, [[0.0; 40]; 50]);
+}
+
+#[test]
+fn members_without_bytes_of_their_own_are_methods() {
+    use members::members::{Either, Flags, Mode};
+
+    let flags = Flags {
+        s: 1.0,
+        ..Flags::default()
+    };
+    let flags = flags.with_a(13).with_type(Mode(-2)).with_on(true);
+    // 13 is cut to 5, -2 to 2; `on` is bit 72.
+    assert_eq!(flags.bytes_0.0, [0b10101, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
+    assert_eq!((flags.a(), flags.r#type(), flags.on()), (5, Mode(-2), true));
+    let either = Either::default().with_d([1.0, -0.0]).with_mode(Mode::Off);
+    assert_eq!(either.d()[0].to_bits(), 1.0_f64.to_bits());
+    assert_eq!((either.new_(), either.mode()), (0, Mode::Off));
+    assert_eq!(either.bytes.0[7..9], [0x3f, 0xff]);
 }
 
 #[test]

@@ -3,6 +3,10 @@
 //! The names are CUDA's with a capital: `float4` is [`Float4`], `uchar2` is [`Uchar2`]. `double4` and the other
 //! types of four 64-bit numbers have 16 bytes of alignment as they always had; `Double4_32a` are those of CUDA 13
 //! with 32.
+//!
+//! [`Complex32`] and [`Complex64`] are `thrust::complex` and `cuda::std::complex`. `cuFloatComplex` and
+//! `cuDoubleComplex` are `float2` and `double2`. With the feature `complex` all four convert from and to
+//! `num_complex::Complex`.
 
 #![expect(
     unsafe_code,
@@ -12,6 +16,8 @@
 use std::ffi::{c_long, c_ulong};
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+
+use crate::bytes::Stored;
 
 macro_rules! vectors {
     ($($name:ident = $cuda:literal: $item:ty, $align:literal { $($field:ident)+ } $len:literal;)+) => {$(
@@ -40,6 +46,16 @@ macro_rules! vectors {
         impl From<$name> for [$item; $len] {
             fn from(vector: $name) -> Self {
                 [$(vector.$field),+]
+            }
+        }
+
+        impl Stored for $name {
+            fn load(bytes: &[u8]) -> Self {
+                <[$item; $len]>::load(&bytes[..$len * size_of::<$item>()]).into()
+            }
+
+            fn store(self, bytes: &mut [u8]) {
+                <[$item; $len]>::from(self).store(bytes);
             }
         }
 
@@ -142,7 +158,7 @@ vectors! {
 mod packed {
     use half::{bf16, f16};
 
-    use super::{DeviceRepr, ValidAsZeroBits};
+    use super::{DeviceRepr, Stored, ValidAsZeroBits};
 
     vectors! {
         Half2 = "half2": f16, 4 { x y } 2;
@@ -151,6 +167,51 @@ mod packed {
 }
 #[cfg(feature = "f16")]
 pub use packed::{Bfloat162, Half2};
+
+// As in `feature`: what is missing is said once, by the generated code.
+#[cfg(not(feature = "f16"))]
+#[doc(hidden)]
+pub type Half2 = Ushort2;
+#[cfg(not(feature = "f16"))]
+#[doc(hidden)]
+pub type Bfloat162 = Ushort2;
+
+vectors! {
+    Complex32 = "complex<float>": f32, 8 { re im } 2;
+    Complex64 = "complex<double>": f64, 16 { re im } 2;
+}
+
+/// `num_complex::Complex` has the alignment of its parts, CUDA's complex numbers that of both together: they are
+/// converted, not cast.
+#[cfg(feature = "complex")]
+mod complex {
+    use num_complex::Complex;
+
+    use super::{Complex32, Complex64, Double2, Float2};
+
+    macro_rules! conversions {
+        ($($vector:ident: $item:ty { $re:ident $im:ident };)*) => {$(
+            impl From<Complex<$item>> for $vector {
+                fn from(number: Complex<$item>) -> Self {
+                    Self::new(number.re, number.im)
+                }
+            }
+
+            impl From<$vector> for Complex<$item> {
+                fn from(vector: $vector) -> Self {
+                    Self::new(vector.$re, vector.$im)
+                }
+            }
+        )*};
+    }
+
+    conversions! {
+        Complex32: f32 { re im };
+        Complex64: f64 { re im };
+        Float2: f32 { x y };
+        Double2: f64 { x y };
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -164,5 +225,15 @@ mod tests {
         assert_eq!(size_of::<[Float3; 4]>(), 48);
         assert_eq!((size_of::<Double3>(), align_of::<Double3>()), (24, 8));
         assert_eq!((size_of::<Uchar3>(), align_of::<Uchar3>()), (3, 1));
+    }
+
+    #[cfg(feature = "complex")]
+    #[test]
+    fn complex_numbers_convert_both_ways() {
+        use num_complex::Complex;
+
+        let number = Complex::new(1.5_f32, -2.0);
+        assert_eq!(Complex32::from(number), Complex32::new(1.5, -2.0));
+        assert_eq!(Complex::from(Float2::from(number)), number);
     }
 }

@@ -1,71 +1,10 @@
-// Every kind of parameter, given back as bytes.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-template <class T> static __device__ unsigned char *put(unsigned char *out, const T &value) {
-    const unsigned char *bytes = reinterpret_cast<const unsigned char *>(&value);
-    for (unsigned i = 0; i < sizeof(T); ++i) *out++ = bytes[i];
-    return out;
-}
-
-/// Numbers of all sizes, in the order of the parameters.
-extern "C" __global__ void scalars(bool b, signed char i8, short i16, int i32, long long i64, unsigned char u8,
-                                   unsigned short u16, unsigned int u32, unsigned long u64, float f32, double f64,
-                                   unsigned char *out) {
-    out = put(out, b);
-    out = put(out, i8);
-    out = put(out, i16);
-    out = put(out, i32);
-    out = put(out, i64);
-    out = put(out, u8);
-    out = put(out, u16);
-    out = put(out, u32);
-    out = put(out, u64);
-    out = put(out, f32);
-    put(out, f64);
-}
+// Kernels by macro, by template and by namespace, and what they are launched with. `given` has parameters of every type.
 
 namespace geometry {
 struct Point {
     float x, y;
 };
 } // namespace geometry
-
-struct Mixed {
-    char tag;
-    double weight;
-    int counts[3];
-    bool flag;
-    geometry::Point at;
-};
-typedef unsigned int count_t;
-
-/// A struct with padding between smaller parameters, field by field.
-extern "C" __global__ void structs(bool before, Mixed mixed, count_t after, unsigned char *out) {
-    out = put(out, before);
-    out = put(out, mixed.tag);
-    out = put(out, mixed.weight);
-    out = put(out, mixed.counts);
-    out = put(out, mixed.flag);
-    out = put(out, mixed.at);
-    put(out, after);
-}
-
-/// Vector types among smaller parameters.
-extern "C" __global__ void vectors(char before, float4 a, uchar3 b, double2 c, short2 d, float3 e, unsigned char *out) {
-    out = put(out, before);
-    out = put(out, a);
-    out = put(out, b);
-    out = put(out, c);
-    out = put(out, d);
-    put(out, e);
-}
-
-/// Halves, widened.
-extern "C" __global__ void halves(__half h, __nv_bfloat16 b, float *out) {
-    out[0] = __half2float(h);
-    out[1] = __bfloat162float(b);
-}
 
 /// Mirrors points through pointers to a struct.
 extern "C" __global__ void points(const geometry::Point *in, geometry::Point *out, int n) {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use gpuk::half::{bf16, f16};
-use gpuk::vector::{Double2, Float3, Float4, Short2, Uchar3};
 use gpuk::{CudaContext, CudaStream, Launch, Null};
 use gpuk_gpu_tests::params::{self, Kernels};
 
@@ -20,144 +18,10 @@ impl Device {
             kernels: Kernels::load(&context).unwrap(),
         }
     }
-
-    /// Bytes that a kernel writes into a buffer, which it gives back.
-    fn bytes(
-        &self,
-        len: usize,
-        launch: impl FnOnce(gpuk::CudaSlice<u8>) -> gpuk::CudaSlice<u8>,
-    ) -> Vec<u8> {
-        let out = launch(self.stream.alloc_zeros(len).unwrap());
-        self.stream.clone_dtoh(&out).unwrap()
-    }
-}
-
-/// The bytes of values, one after the other.
-macro_rules! bytes {
-    ($($value:expr),*) => {{
-        let mut bytes = Vec::new();
-        $(bytes.extend_from_slice(&$value.to_ne_bytes());)*
-        bytes
-    }};
 }
 
 fn one() -> Launch {
     Launch::default().block([1, 1, 1])
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn gpu_numbers_of_every_size_arrive() {
-    let Device { stream, kernels } = &Device::new();
-    let device = Device::new();
-    let found = device.bytes(64, |out| {
-        // SAFETY: the numbers take 53 of the 64 bytes.
-        let launched = unsafe {
-            kernels.scalars(
-                stream,
-                one(),
-                true,
-                -2,
-                -300,
-                -70_000,
-                -5_000_000_000,
-                250,
-                65_000,
-                4_000_000_000,
-                1 << 63,
-                1.5,
-                -2.25,
-                out,
-            )
-        };
-        launched.unwrap().1
-    });
-    let expected = bytes![
-        1_u8,
-        -2_i8,
-        -300_i16,
-        -70_000_i32,
-        -5_000_000_000_i64,
-        250_u8,
-        65_000_u16,
-        4_000_000_000_u32,
-        1_u64 << 63,
-        1.5_f32,
-        -2.25_f64
-    ];
-    assert_eq!(found[..expected.len()], expected);
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn gpu_a_struct_arrives_field_by_field() {
-    let device = Device::new();
-    let Device { stream, kernels } = &device;
-    let mixed = params::Mixed {
-        tag: -7,
-        weight: 0.125,
-        counts: [1, -2, 3],
-        flag: true,
-        at: params::Point { x: 4.0, y: -5.0 },
-    };
-    let found = device.bytes(64, |out| {
-        // SAFETY: the fields take 35 of the 64 bytes.
-        unsafe { kernels.structs(stream, one(), true, mixed, 99, out) }
-            .unwrap()
-            .1
-    });
-    let expected = bytes![
-        1_u8, -7_i8, 0.125_f64, 1_i32, -2_i32, 3_i32, 1_u8, 4_f32, -5_f32, 99_u32
-    ];
-    assert_eq!(found[..expected.len()], expected);
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn gpu_vectors_arrive() {
-    let device = Device::new();
-    let Device { stream, kernels } = &device;
-    let found = device.bytes(64, |out| {
-        let a = Float4 {
-            x: 1.0,
-            y: 2.0,
-            z: 3.0,
-            w: 4.0,
-        };
-        let b = Uchar3 { x: 5, y: 6, z: 7 };
-        let c = Double2 { x: 8.0, y: 9.0 };
-        let d = Short2 { x: -10, y: 11 };
-        let e = Float3 {
-            x: 12.0,
-            y: 13.0,
-            z: 14.0,
-        };
-        // SAFETY: the vectors take 52 of the 64 bytes.
-        unsafe { kernels.vectors(stream, one(), -1, a, b, c, d, e, out) }
-            .unwrap()
-            .1
-    });
-    let expected = bytes![
-        -1_i8, 1_f32, 2_f32, 3_f32, 4_f32, 5_u8, 6_u8, 7_u8, 8_f64, 9_f64, -10_i16, 11_i16, 12_f32,
-        13_f32, 14_f32
-    ];
-    assert_eq!(found[..expected.len()], expected);
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn gpu_halves_arrive() {
-    let Device { stream, kernels } = &Device::new();
-    let out = stream.alloc_zeros::<f32>(2).unwrap();
-    // SAFETY: `out` has both.
-    let (payload, out) =
-        unsafe { kernels.halves(stream, one(), f16::from_f32(0.1), bf16::from_f32(-3.5), out) }
-            .unwrap();
-    payload.check().unwrap();
-    assert_eq!(
-        stream.clone_dtoh(&out).unwrap(),
-        [f16::from_f32(0.1).to_f32(), -3.5]
-    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod spelling;
 mod tests;
 
 pub(crate) use parse::{FunctionName, function_name};
+pub(crate) use spelling::is_fundamental;
 
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -74,6 +75,15 @@ impl CType {
         match self {
             Self::Named(name, _) => name.as_simple(),
             _ => None,
+        }
+    }
+
+    /// The type without its own `const` and `volatile`.
+    pub(crate) fn unqualified(&self) -> Self {
+        match self {
+            Self::Named(name, _) => Self::Named(name.clone(), Qualifiers::default()),
+            Self::Pointer(to, _) => Self::Pointer(to.clone(), Qualifiers::default()),
+            other => other.clone(),
         }
     }
 }

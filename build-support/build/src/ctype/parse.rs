@@ -134,6 +134,10 @@ impl<'t> Parser<'t> {
     fn specifiers(&mut self) -> Option<CType> {
         let mut qualifiers = Qualifiers::default();
         self.qualifiers(&mut qualifiers);
+        // In front of a type without a name: `struct P::<unnamed>`.
+        for key in ["struct", "class", "union", "enum"] {
+            self.take_word(key);
+        }
         let name = match self.fundamental() {
             Some(word) => Name::simple(word),
             None => self.name()?,

@@ -25,6 +25,11 @@ pub(super) const FUNDAMENTAL: &[&str] = &[
     "auto",
 ];
 
+/// Whether a word or several are a type of the language itself.
+pub(crate) fn is_fundamental(words: &str) -> bool {
+    words.split(' ').all(|word| FUNDAMENTAL.contains(&word))
+}
+
 /// The one spelling of a fundamental type: `signed long int` and `long` are one, `signed char` and `char` are
 /// not.
 pub(super) fn fundamental_name(words: &[&str]) -> String {

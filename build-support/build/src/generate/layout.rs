@@ -3,7 +3,7 @@
 //! The compiler's layout is the truth; what Rust does by itself is found here so that the difference can be
 //! written out: an alignment, padding, or packing.
 
-use crate::kernel::{Scalar, Signatures, Struct, Type};
+use crate::kernel::{Enum, Scalar, Signatures, Struct, Type};
 
 /// Bytes that a type takes and aligns to, in C++ and in `repr(C)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +24,14 @@ impl Layout {
                 size: it.size,
                 align: it.align,
             }),
+            Type::Enum(path) => enumeration(signatures, path).map(|it| Self::scalar(it.scalar)),
             Type::Array(item, length) => Self::of(signatures, item).map(|item| Self {
                 size: item.size * length,
                 ..item
+            }),
+            Type::Bytes(size) => Some(Self {
+                size: *size,
+                align: 1,
             }),
             Type::Address => Some(Self::POINTER),
             Type::Generic(_) => None,
@@ -36,10 +41,11 @@ impl Layout {
     fn scalar(scalar: Scalar) -> Self {
         let size = match scalar {
             Scalar::Bool | Scalar::I8 | Scalar::U8 | Scalar::F8E4M3 | Scalar::F8E5M2 => 1,
+            Scalar::F4E2M1 | Scalar::F4E2M1x2 => 1,
             Scalar::I16 | Scalar::U16 | Scalar::F16 | Scalar::Bf16 => 2,
             Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
-            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
-            Scalar::I128 | Scalar::U128 => 16,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 | Scalar::C32 => 8,
+            Scalar::I128 | Scalar::U128 | Scalar::C64 => 16,
         };
         Self { size, align: size }
     }
@@ -72,6 +78,11 @@ impl Layout {
 /// A struct by its C++ name.
 pub(super) fn find<'a>(signatures: &'a Signatures, path: &str) -> Option<&'a Struct> {
     signatures.structs.iter().find(|it| it.path == path)
+}
+
+/// An enum by its C++ name.
+pub(super) fn enumeration<'a>(signatures: &'a Signatures, path: &str) -> Option<&'a Enum> {
+    signatures.enums.iter().find(|it| it.path == path)
 }
 
 /// How a struct must be written for Rust to lay it out as the compiler did.
@@ -181,8 +192,10 @@ fn to_bytes(
 /// Whether Rust's type has an alignment that is written out.
 fn has_own_alignment(signatures: &Signatures, ty: &Type) -> bool {
     match ty {
-        Type::Scalar(_) | Type::Address | Type::Generic(_) => false,
-        Type::Vector(_) => true,
+        Type::Scalar(Scalar::C32 | Scalar::C64) | Type::Vector(_) => true,
+        Type::Scalar(_) | Type::Enum(_) | Type::Bytes(_) | Type::Address | Type::Generic(_) => {
+            false
+        }
         Type::Array(item, _) => has_own_alignment(signatures, item),
         Type::Struct(path) => find(signatures, path).is_some_and(|it| {
             let Placement { align, stored, .. } = Placement::of(signatures, it);
@@ -208,6 +221,7 @@ mod tests {
             size,
             align,
             fields: fields.collect(),
+            views: Vec::new(),
         };
         Placement::of(&Signatures::default(), &structure)
     }

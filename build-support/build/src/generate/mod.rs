@@ -14,6 +14,7 @@
 mod bindings;
 mod describe;
 mod docs;
+mod enumeration;
 mod expr;
 mod ident;
 mod image;
@@ -23,11 +24,13 @@ mod layout;
 mod method;
 mod module;
 mod names;
+mod needs;
 mod out;
 mod shared;
 mod structure;
 mod template;
 mod types;
+mod view;
 
 pub(crate) use image::slashed;
 

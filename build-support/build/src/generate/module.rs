@@ -1,12 +1,14 @@
 //! The module of one source, and the file of them all.
 
 use super::bindings::ModuleBindings;
-use super::expr::{call, field, literal, macro_call, row, text};
+use super::enumeration::enumeration;
+use super::expr::{call, field, literal, macro_call, quoted, row, text};
 use super::image::images;
 use super::instances::{instances, seal};
 use super::kernel::info;
 use super::method::launch;
 use super::names::{KernelNames, Names};
+use super::needs::needs;
 use super::out::Out;
 use super::structure::structure;
 use super::template;
@@ -68,6 +70,14 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
             bindings.digest
         ));
         out.line("");
+        let needs = needs(&bindings.signatures);
+        for (feature, who) in &needs {
+            let open = format!("::gpuk::__needs_{feature}!(");
+            out.statement(&macro_call(open, vec![quoted(who)]), ";");
+        }
+        if !needs.is_empty() {
+            out.line("");
+        }
         kernels(out, bindings, &names);
         let templates = template::all(&bindings.signatures);
         for (template, shared) in templates.iter().zip(names.shared()) {
@@ -78,6 +88,9 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
         }
         for it in &bindings.signatures.structs {
             structure(out, bindings, &names, it);
+        }
+        for it in &bindings.signatures.enums {
+            enumeration(out, &names, it);
         }
         images(out, bindings);
     });

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ident::{camel, ident, plain, screaming};
 use super::shared::{Generic, Shared};
 use super::template;
-use crate::kernel::{Kernel, ParamType, Signatures, Struct};
+use crate::kernel::{Enum, Kernel, ParamType, Signatures, Struct};
 
 /// Values that are in scope where parameters and fields stand: a parameter cannot shadow them.
 const VALUES: &[&str] = &["Err", "IMAGES", "None", "Ok", "Some"];
@@ -31,7 +31,7 @@ pub(super) struct Names {
     kernels: BTreeMap<String, KernelNames>,
     /// Of the templates whose instances share a method, in their order.
     shared: Vec<Shared>,
-    /// By [`Struct::path`].
+    /// By [`Struct::path`], and enums by theirs.
     structs: BTreeMap<String, String>,
 }
 
@@ -57,12 +57,11 @@ impl Names {
     /// Names everything in a module.
     pub(super) fn of(signatures: &Signatures) -> Self {
         let mut types = Scope::new(ITEMS.iter().chain(PRIMITIVES));
-        let structs: BTreeMap<_, _> = signatures
-            .structs
-            .iter()
-            .map(|it| it.path.clone())
-            .zip(types.claim_all(signatures.structs.iter().map(|it| it.name.as_str())))
-            .collect();
+        let structs = signatures.structs.iter().map(|it| (&it.path, &it.name));
+        let enums = signatures.enums.iter().map(|it| (&it.path, &it.name));
+        let (paths, wanted): (Vec<_>, Vec<_>) = structs.chain(enums).unzip();
+        let given = types.claim_all(wanted.into_iter().map(String::as_str));
+        let structs: BTreeMap<_, _> = paths.into_iter().cloned().zip(given).collect();
 
         // Methods and associated constants share a namespace.
         let mut values = Scope::new(&["load"]);
@@ -114,7 +113,7 @@ impl Names {
         self.kernels.get(&kernel.entry)
     }
 
-    /// The name of a struct.
+    /// The name of a struct or an enum.
     pub(super) fn structure(&self, path: &str) -> String {
         self.structs
             .get(path)
@@ -157,6 +156,24 @@ pub(super) fn fields(structure: &Struct, paddings: usize) -> (Vec<String>, Vec<S
         .map(|index| values.claim(format!("_pad{index}")))
         .collect();
     (fields, paddings)
+}
+
+/// Names of the methods that read a struct's views and of those that change them.
+pub(super) fn views(structure: &Struct) -> Vec<(String, String)> {
+    let mut methods = Scope::new(&["clone", "clone_from", "default", "eq", "fmt", "ne", "new"]);
+    let views = structure.views.iter().map(|it| it.name.as_str());
+    let read = methods.claim_all(views);
+    let with = read
+        .iter()
+        .map(|name| methods.claim(ident(&format!("with_{}", plain(name)))))
+        .collect::<Vec<_>>();
+    read.into_iter().zip(with).collect()
+}
+
+/// Names of an enum's constants.
+pub(super) fn values(enumeration: &Enum) -> Vec<String> {
+    let names = enumeration.values.iter().map(|(name, _)| name.as_str());
+    Scope::new([]).claim_all(names)
 }
 
 /// Names the modules of a package's sources: each its file's stem (`2d-conv.cu` → `_2d_conv`).

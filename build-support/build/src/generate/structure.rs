@@ -2,11 +2,15 @@
 
 use super::bindings::ModuleBindings;
 use super::expr::{self, Expr, call, literal, macro_call, params, row, text};
-use super::layout::{Placement, find};
+use super::layout::{Layout, Placement, find};
 use super::names::{Names, fields};
 use super::out::Out;
 use super::types::{Types, cpp};
+use super::view;
 use crate::kernel::{Field, Signatures, Struct, Type};
+
+/// `CUtensorMap`.
+const TENSOR_MAP: &str = "CUtensorMap_st";
 
 /// The most items of an array that has `Default`.
 const DEFAULT_ITEMS: u64 = 32;
@@ -18,6 +22,7 @@ pub(super) fn structure(out: &mut Out, bindings: &ModuleBindings, names: &Names,
 
 struct Plain<'a> {
     types: Types<'a>,
+    signatures: &'a Signatures,
     structure: &'a Struct,
     placement: Placement,
     name: String,
@@ -40,6 +45,7 @@ impl<'a> Plain<'a> {
         let (fields, paddings) = fields(structure, paddings);
         Self {
             types: Types::code(names),
+            signatures: &bindings.signatures,
             structure,
             placement,
             name: names.structure(&structure.path),
@@ -86,10 +92,15 @@ impl<'a> Plain<'a> {
         out.line(format!("#[derive(Clone, Copy, Debug, {default}PartialEq)]"));
         out.line(self.repr());
         out.braced(format!("pub struct {name}"), |out| {
+            let mut nth = 0..;
             for slot in self.slots() {
                 match slot {
                     Slot::Field(name, field, stored) => {
-                        out.docs([described(field, stored)]);
+                        let nth = nth.next().unwrap_or_default();
+                        out.docs([match &field.ty {
+                            Type::Bytes(_) => bytes(structure, nth, field),
+                            _ => described(field, stored),
+                        }]);
                         out.line(format!("pub {name}: {},", self.types.rust(stored)));
                     }
                     Slot::Padding(name, bytes) => {
@@ -104,6 +115,10 @@ impl<'a> Plain<'a> {
         }
         if by_hand {
             self.default(out);
+        }
+        view::methods(out, self.types, structure, name, &self.fields);
+        if structure.path == TENSOR_MAP && structure.size == 128 {
+            self.tensor_map(out);
         }
         self.traits(out);
         self.assertions(out);
@@ -165,6 +180,18 @@ impl<'a> Plain<'a> {
         literal("Self {", fields.collect())
     }
 
+    /// From what cudarc's `cuTensorMapEncodeTiled` fills in.
+    fn tensor_map(&self, out: &mut Out) {
+        let map = "::gpuk::cudarc::driver::sys::CUtensorMap";
+        let head = format!("impl ::core::convert::From<{map}> for {}", self.name);
+        out.line("");
+        out.braced(head, |out| {
+            out.braced(format!("fn from(map: {map}) -> Self"), |out| {
+                out.line("Self { bytes: map.into() }");
+            });
+        });
+    }
+
     fn traits(&self, out: &mut Out) {
         let name = &self.name;
         out.line("");
@@ -190,10 +217,17 @@ impl<'a> Plain<'a> {
             let of = |what| call(format!("::core::mem::{what}::<{name}>("), Vec::new());
             assert(out, of("size_of"), structure.size);
             assert(out, of("align_of"), structure.align);
-            for (field, it) in self.fields.iter().zip(&structure.fields) {
+            let stored = structure.fields.iter().zip(&self.placement.stored);
+            for (field, (it, stored)) in self.fields.iter().zip(stored) {
                 let place = vec![text(name), text(field)];
                 let place = macro_call("::core::mem::offset_of!(", place);
-                assert(out, place, it.offset);
+                let Some(layout) = Layout::of(self.signatures, stored) else {
+                    assert(out, place, it.offset);
+                    continue;
+                };
+                let expected = format!("[{}, {}, {}]", it.offset, layout.size, layout.align);
+                let open = format!("::gpuk::__field::<{}>(", self.types.rust(stored));
+                out.statement(&call(open, vec![place, text(expected)]), ";");
             }
         });
     }
@@ -213,6 +247,12 @@ fn default_of(ty: &Type) -> String {
         }
         _ => "::core::default::Default::default()".to_owned(),
     }
+}
+
+/// What is said of bytes.
+fn bytes(it: &Struct, nth: usize, field: &Field) -> String {
+    let what = view::held(it, nth);
+    format!("{} at byte {}, {what}.", cpp(&field.ty), field.offset)
 }
 
 /// What a field's documentation says.
@@ -238,7 +278,9 @@ fn is_address(ty: &Type) -> bool {
 pub(super) fn holds_address(signatures: &Signatures, ty: &Type) -> bool {
     match ty {
         Type::Address => true,
-        Type::Scalar(_) | Type::Vector(_) | Type::Generic(_) => false,
+        Type::Scalar(_) | Type::Vector(_) | Type::Enum(_) | Type::Bytes(_) | Type::Generic(_) => {
+            false
+        }
         Type::Array(item, _) => holds_address(signatures, item),
         Type::Struct(path) => find(signatures, path).is_some_and(|it| {
             it.fields

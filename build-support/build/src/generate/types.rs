@@ -29,7 +29,8 @@ impl<'a> Types<'a> {
         match ty {
             Type::Scalar(it) => self.scalar(*it),
             Type::Vector(name) => format!("{}{}", self.path("vector::"), vector(name)),
-            Type::Struct(path) => self.names.structure(path),
+            Type::Struct(path) | Type::Enum(path) => self.names.structure(path),
+            Type::Bytes(size) => format!("{}<{size}>", self.path("Bytes")),
             Type::Array(item, length) => format!("[{}; {length}]", self.rust(item)),
             Type::Address => "u64".to_owned(),
             Type::Generic(text) => text.clone(),
@@ -44,10 +45,10 @@ impl<'a> Types<'a> {
         }
     }
 
-    fn path(&self, module: &str) -> String {
+    fn path(&self, item: &str) -> String {
         match self.root {
-            "" => String::new(),
-            root => format!("{root}{module}"),
+            "" => item.rsplit("::").next().unwrap_or_default().to_owned(),
+            root => format!("{root}{item}"),
         }
     }
 }
@@ -72,6 +73,10 @@ pub(super) fn scalar(scalar: Scalar) -> (&'static str, &'static str) {
         Scalar::Bf16 => ("half::", "bf16"),
         Scalar::F8E4M3 => ("float8::", "F8E4M3"),
         Scalar::F8E5M2 => ("float8::", "F8E5M2"),
+        Scalar::F4E2M1 => ("float4::", "F4E2M1"),
+        Scalar::F4E2M1x2 => ("float4::", "F4E2M1x2"),
+        Scalar::C32 => ("vector::", "Complex32"),
+        Scalar::C64 => ("vector::", "Complex64"),
     }
 }
 
@@ -91,7 +96,9 @@ fn vector(name: &str) -> String {
 pub(super) fn cpp(ty: &Type) -> String {
     match ty {
         Type::Scalar(scalar) => cpp_scalar(*scalar).to_owned(),
-        Type::Vector(name) | Type::Struct(name) => name.clone(),
+        Type::Vector(name) | Type::Struct(name) | Type::Enum(name) => name.clone(),
+        Type::Bytes(1) => "1 byte".to_owned(),
+        Type::Bytes(size) => format!("{size} bytes"),
         Type::Array(item, length) => {
             let item = cpp(item);
             match item.split_once('[') {
@@ -123,5 +130,9 @@ fn cpp_scalar(scalar: Scalar) -> &'static str {
         Scalar::Bf16 => "__nv_bfloat16",
         Scalar::F8E4M3 => "__nv_fp8_e4m3",
         Scalar::F8E5M2 => "__nv_fp8_e5m2",
+        Scalar::F4E2M1 => "__nv_fp4_e2m1",
+        Scalar::F4E2M1x2 => "__nv_fp4x2_e2m1",
+        Scalar::C32 => "complex<float>",
+        Scalar::C64 => "complex<double>",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ask::{Asked, Question};
-use super::text::{numbers_variable, offset_variable, types_variable};
+use super::text::{bits_variable, numbers_variable, offset_variable, types_variable};
 use crate::ctype::{Arg, CType, Name};
 use crate::source::{Declarations, Obstacle, TemplateKind};
 
@@ -16,8 +16,49 @@ pub(crate) struct Answers {
     pub(crate) instances: BTreeMap<usize, InstanceAnswer>,
     /// Structs by their [`Name::path`].
     pub(crate) layouts: BTreeMap<String, Layout>,
-    /// The types underlying enums, by the enum's [`Name::path`].
-    pub(crate) enums: BTreeMap<String, CType>,
+    /// By the enum's [`Name::path`].
+    pub(crate) enums: BTreeMap<String, EnumAnswer>,
+    /// Bit-fields of structs, by the struct's [`Name::path`].
+    pub(crate) bits: BTreeMap<String, Vec<BitsAnswer>>,
+    /// What is known of the types of parameters by value, by the type without qualifiers.
+    pub(crate) rooms: BTreeMap<String, ClassRoom>,
+}
+
+/// An enum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EnumAnswer {
+    /// Its name as the compiler prints it.
+    pub(crate) name: Name,
+    /// The type under it.
+    pub(crate) underlying: CType,
+    /// Names and values, widened to 64 bits.
+    pub(crate) values: Vec<(String, u64)>,
+}
+
+/// Where a bit-field is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BitsAnswer {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its declared type.
+    pub(crate) ty: CType,
+    /// Its lowest bit, counted from that of the struct's first byte.
+    pub(crate) first: u64,
+    /// How many bits.
+    pub(crate) width: u64,
+}
+
+/// What is known of a type of whatever name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClassRoom {
+    /// `sizeof`, in bytes.
+    pub(crate) size: u64,
+    /// `alignof`, in bytes.
+    pub(crate) align: u64,
+    /// Whether copying its bytes copies it.
+    pub(crate) trivially_copyable: bool,
+    /// Whether it has virtual functions.
+    pub(crate) polymorphic: bool,
 }
 
 /// An instance of a kernel template.
@@ -34,7 +75,7 @@ pub(crate) struct InstanceAnswer {
 pub(crate) struct Layout {
     /// Its name as the compiler prints it.
     pub(crate) name: Name,
-    /// Why the fields are not known, if they are not.
+    /// Why the fields are not all, if they are not.
     pub(crate) obstacle: Option<Obstacle>,
     /// `sizeof`, in bytes.
     pub(crate) size: u64,
@@ -57,6 +98,12 @@ pub(crate) struct LayoutField {
     pub(crate) ty: CType,
     /// `offsetof`, in bytes.
     pub(crate) offset: u64,
+    /// `sizeof` its type, in bytes.
+    pub(crate) size: u64,
+    /// `alignof` its type, in bytes.
+    pub(crate) align: u64,
+    /// Whether others lie in the same bytes.
+    pub(crate) shared: bool,
 }
 
 impl Answers {
@@ -70,10 +117,13 @@ impl Answers {
         let mut list = printed_list(variables.get(&types_variable(asked.number))?)?.into_iter();
         match &asked.question {
             Question::Kernel { kernel, .. } => {
-                self.kernels.insert(*kernel, params_of(list.next()?)?);
+                let params = params_of(list.next()?)?;
+                self.take_rooms(asked, &params, variables);
+                self.kernels.insert(*kernel, params);
             }
             Question::Instance { instance, args, .. } => {
                 let params = params_of(list.next()?)?;
+                self.take_rooms(asked, &params, variables);
                 let args = args
                     .iter()
                     .zip(list)
@@ -82,11 +132,36 @@ impl Answers {
                 self.instances
                     .insert(*instance, InstanceAnswer { args, params });
             }
-            Question::Enum { .. } => {
+            Question::Enum { values, .. } => {
                 let CType::Named(name, _) = type_of(list.next()?)? else {
                     return None;
                 };
-                self.enums.insert(name.path(), type_of(list.next()?)?);
+                let numbers = numbers(variables.get(&numbers_variable(asked.number))?);
+                let values = values.iter().cloned().zip(numbers.into_iter().skip(1));
+                let answer = EnumAnswer {
+                    underlying: type_of(list.next()?)?,
+                    values: values.collect(),
+                    name,
+                };
+                self.enums.insert(answer.name.path(), answer);
+            }
+            Question::Bits { fields, .. } => {
+                let CType::Named(name, _) = type_of(list.next()?)? else {
+                    return None;
+                };
+                let clear = variables.get(&numbers_variable(asked.number))?;
+                let mut bits = Vec::new();
+                for (nth, (field, ty)) in fields.iter().zip(list).enumerate() {
+                    let set = variables.get(&bits_variable(asked.number, nth))?;
+                    let (first, width) = run_of_bits(clear, set)?;
+                    bits.push(BitsAnswer {
+                        name: field.clone(),
+                        ty: type_of(ty)?,
+                        first,
+                        width,
+                    });
+                }
+                self.bits.insert(name.path(), bits);
             }
             Question::Layout {
                 declared,
@@ -115,19 +190,23 @@ impl Answers {
                     polymorphic: numbers.next()? != 0,
                     fields: Vec::new(),
                 };
-                for (nth, (field, public)) in fields.iter().enumerate() {
+                for (nth, field) in fields.iter().enumerate() {
                     let ty = type_of(list.next()?)?;
+                    let [offset, size, align] = [numbers.next()?, numbers.next()?, numbers.next()?];
                     let (ty, offset) = match ty {
-                        CType::Member(ty, ..) if !public => {
+                        CType::Member(ty, ..) if !field.public => {
                             let offset = variables.get(&offset_variable(asked.number, nth))?;
                             (*ty, numbers_of(offset).next()?)
                         }
-                        ty => (ty, numbers.next()?),
+                        ty => (ty, offset),
                     };
                     layout.fields.push(LayoutField {
-                        name: field.clone(),
+                        name: field.name.clone(),
                         ty,
                         offset,
+                        size,
+                        align,
+                        shared: field.shared,
                     });
                 }
                 self.layouts.insert(layout.name.path(), layout);
@@ -135,6 +214,42 @@ impl Answers {
         }
         Some(())
     }
+
+    fn take_rooms(
+        &mut self,
+        asked: &Asked,
+        params: &[CType],
+        variables: &BTreeMap<String, Vec<u8>>,
+    ) {
+        let bytes = variables.get(&numbers_variable(asked.number));
+        let numbers = numbers(bytes.map_or(&[], Vec::as_slice));
+        let (rooms, _) = numbers.as_chunks::<4>();
+        for (param, [size, align, trivially_copyable, polymorphic]) in params.iter().zip(rooms) {
+            let room = ClassRoom {
+                size: *size,
+                align: *align,
+                trivially_copyable: *trivially_copyable != 0,
+                polymorphic: *polymorphic != 0,
+            };
+            self.rooms.insert(param.unqualified().to_string(), room);
+        }
+    }
+}
+
+/// The first bit and the number of bits in which two values differ, which lie side by side.
+fn run_of_bits(clear: &[u8], set: &[u8]) -> Option<(u64, u64)> {
+    let bit = |bytes: &[u8], at: u64| bytes[(at / 8) as usize] >> (at % 8) & 1;
+    let count = 8 * clear.len().min(set.len()) as u64;
+    let mut differing = (0..count).filter(|&at| bit(clear, at) != bit(set, at));
+    let first = differing.next()?;
+    let mut end = first + 1;
+    for at in differing {
+        if at != end {
+            return None;
+        }
+        end += 1;
+    }
+    Some((first, end - first))
 }
 
 /// The arguments of `list<…>` in `constexpr auto __gpuk_probe::type_of() [with T = __gpuk_probe::list<…>]`.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::resolve::{Mention, Resolved, Resolver};
+use super::resolve::{Mention, NamedField, Resolved, Resolver};
 use super::text;
+use crate::ctype::{CType, is_fundamental};
 use crate::source::{
-    Declarations, DeclaredKernel, DeclaredParam, DeclaredType, Obstacle, TemplateKind, TypeKind,
+    Declarations, DeclaredKernel, DeclaredParam, DeclaredType, FieldKind, Obstacle, TemplateKind,
+    TypeKind,
 };
 
 /// A question and the number in its variables' names.
@@ -23,6 +25,8 @@ pub(super) enum Question {
         /// Index into [`Declarations::kernels`].
         kernel: usize,
         function: String,
+        /// Whether size, alignment and traits of its parameters are wanted.
+        rooms: bool,
     },
     /// The type of a template's instance, and its arguments.
     Instance {
@@ -31,6 +35,8 @@ pub(super) enum Question {
         scope: Vec<String>,
         function: String,
         args: Vec<(TemplateKind, String)>,
+        /// Whether size, alignment and traits of its parameters are wanted.
+        rooms: bool,
     },
     /// Size, alignment, traits and fields of a struct.
     Layout {
@@ -39,13 +45,30 @@ pub(super) enum Question {
         scope: Vec<String>,
         /// How C++ names the type.
         ty: String,
-        /// Name, and whether it may be named from outside.
-        fields: Vec<(String, bool)>,
-        /// Why there are no fields to ask for, if there are none.
+        /// Those that have an address.
+        fields: Vec<AskedField>,
+        /// Why they are not all, if they are not.
         obstacle: Option<Obstacle>,
     },
-    /// The type underlying an enum.
-    Enum { ty: String },
+    /// The places of a struct's bit-fields.
+    Bits {
+        scope: Vec<String>,
+        ty: String,
+        /// Their names.
+        fields: Vec<String>,
+    },
+    /// The type underlying an enum, and its values.
+    Enum { ty: String, values: Vec<String> },
+}
+
+/// A field that has an address.
+#[derive(Debug, Clone)]
+pub(super) struct AskedField {
+    pub(super) name: String,
+    /// Whether it may be named from outside.
+    pub(super) public: bool,
+    /// Whether others lie in the same bytes.
+    pub(super) shared: bool,
 }
 
 /// How far class templates are followed through fields and aliases.
@@ -53,6 +76,9 @@ const DEPTH: usize = 4;
 
 /// More structs than any file's kernels mention; keeps a header of thousands from being probed.
 const MAX_TYPES: usize = 300;
+
+/// More values than any enum that a kernel takes has.
+const MAX_VALUES: usize = 1000;
 
 /// All questions about the declarations.
 pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
@@ -92,9 +118,11 @@ impl<'d> Asker<'d> {
                 continue;
             }
             let function = format!("::{}", kernel.path());
+            let defined = |other: &DeclaredKernel| other.defined && other.path() == kernel.path();
             self.out.push(Question::Kernel {
                 kernel: index,
                 function: function.clone(),
+                rooms: self.takes_classes(&kernel.params) && kernels.iter().any(defined),
             });
             self.templates_of(&kernel.params, &kernel.scope, &[], &function);
         }
@@ -132,6 +160,7 @@ impl<'d> Asker<'d> {
                 scope: scope.clone(),
                 function: function.clone(),
                 args: kinds,
+                rooms: self.takes_classes(&instance.params),
             });
             self.templates_of(&instance.params, &instance.scope, &scope, &function);
         }
@@ -153,6 +182,27 @@ impl<'d> Asker<'d> {
             other.path() == first.path() && other.template == first.template
         };
         found.all(same).then_some(first)
+    }
+
+    /// Whether a parameter is, or may be, of a class or enum.
+    fn takes_classes(&self, params: &[DeclaredParam]) -> bool {
+        !params.iter().all(|param| self.is_plain(&param.text, DEPTH))
+    }
+
+    /// Whether a type's text is a pointer's, an array's or a number's.
+    fn is_plain(&self, text: &str, depth: usize) -> bool {
+        match text.parse() {
+            Ok(CType::Pointer(..) | CType::Array(..)) => true,
+            Ok(CType::Named(name, _)) => name.as_simple().is_some_and(|word| {
+                let aliases = self.declarations.aliases.get(word);
+                let meanings = aliases.map_or(&[][..], Vec::as_slice).iter();
+                is_fundamental(word)
+                    || (depth > 0
+                        && meanings.len() > 0
+                        && meanings.clone().all(|it| self.is_plain(it, depth - 1)))
+            }),
+            _ => false,
+        }
     }
 
     fn mention(&mut self, params: &'d [DeclaredParam]) {
@@ -190,21 +240,39 @@ impl<'d> Asker<'d> {
     /// Asks for the layout of a struct, and of the class template instances among its fields.
     fn layout(&mut self, found: &Resolved, scope: &[String], ty: &str, depth: usize) {
         let number = self.out.len();
-        // Where the fields do not tell the layout, only size and traits are asked for.
-        let (fields, obstacle) = match self.resolver.fields(found, DEPTH) {
-            Ok(fields) => (fields, None),
-            Err(obstacle) => (Vec::new(), Some(obstacle)),
+        let (mut fields, obstacle) = self.resolver.fields(found, DEPTH);
+        let bits = fields
+            .iter()
+            .filter(|field| field.kind == FieldKind::Bits && field.public);
+        let bits: Vec<_> = bits.map(|field| field.name.clone()).collect();
+        // A flexible array, `int x[]`, has no bytes of the struct; a reference has no `offsetof`.
+        let asked = |field: &NamedField| {
+            matches!(field.kind, FieldKind::Own | FieldKind::Shared)
+                && !field.text.ends_with("[ ]")
+                && !field.text.ends_with('&')
         };
+        fields.retain(asked);
         self.out.push(Question::Layout {
             declared: found.declared,
             scope: scope.to_vec(),
             ty: ty.to_owned(),
             fields: fields
                 .iter()
-                .map(|field| (field.name.clone(), field.public))
+                .map(|field| AskedField {
+                    name: field.name.clone(),
+                    public: field.public,
+                    shared: field.kind == FieldKind::Shared,
+                })
                 .collect(),
             obstacle,
         });
+        if !bits.is_empty() {
+            self.out.push(Question::Bits {
+                scope: scope.to_vec(),
+                ty: ty.to_owned(),
+                fields: bits,
+            });
+        }
         let near = self.declarations.types[found.declared].inner_scope();
         for (nth, field) in fields.iter().enumerate() {
             let ty = text::field_type(number, ty, nth, &field.name, field.public);
@@ -254,7 +322,9 @@ impl<'d> Asker<'d> {
     fn ask_for(&mut self, index: usize, ty: &'d DeclaredType) {
         let name = format!("::{}", ty.path());
         if ty.kind == TypeKind::Enum {
-            self.out.push(Question::Enum { ty: name });
+            let mut values = ty.enumerators.clone();
+            values.truncate(MAX_VALUES);
+            self.out.push(Question::Enum { ty: name, values });
             return;
         }
         self.layout(&Resolved::plain(index), &[], &name, DEPTH);

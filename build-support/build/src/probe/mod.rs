@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::source::Declarations;
 
-pub(crate) use answer::{Answers, InstanceAnswer, Layout};
+pub(crate) use answer::{Answers, EnumAnswer, InstanceAnswer, Layout};
 use ask::Asked;
 
 /// The file that a compiler's message about a question names.
@@ -164,7 +164,7 @@ mod tests {
         let good: [(&str, Vec<u8>); 3] = [
             ("__gpuk_probe_0_types", text("void (*)(P)")),
             ("__gpuk_probe_1_types", text("P, int")),
-            ("__gpuk_probe_1_numbers", numbers(&[4, 4, 1, 0, 0])),
+            ("__gpuk_probe_1_numbers", numbers(&[4, 4, 1, 0, 0, 4, 4])),
         ];
         let answers = |variables: &[(&str, Vec<u8>)]| {
             let named = variables
@@ -187,7 +187,7 @@ mod tests {
             variables[1].1 = bytes;
             assert!(answers(&variables).layouts.is_empty());
             variables[1] = good[1].clone();
-            variables[2].1 = numbers(&[4, 4, 1, 0]);
+            variables[2].1 = numbers(&[4, 4, 1, 0, 0, 4]);
             assert!(answers(&variables).layouts.is_empty());
         }
     }

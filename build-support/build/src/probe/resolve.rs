@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::source::{Declarations, Obstacle, TypeKind};
+use crate::source::{Declarations, FieldKind, Obstacle, TypeKind};
 
 /// Longest chain of aliases, and of base classes, that is followed.
 const DEPTH: usize = 8;
@@ -54,6 +54,7 @@ pub(super) struct NamedField {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) public: bool,
+    pub(super) kind: FieldKind,
 }
 
 /// Finds structs by name.
@@ -107,7 +108,7 @@ impl<'d> Resolver<'d> {
             .named(name)
             .iter()
             .copied()
-            .filter(|&index| ty(index).kind == TypeKind::Struct);
+            .filter(|&index| ty(index).kind != TypeKind::Enum);
         let fitting = structs.filter(|&index| {
             let own = ty(index).scope.iter().map(String::as_str);
             let own: Vec<_> = own.filter(|part| !part.is_empty()).collect();
@@ -130,15 +131,16 @@ impl<'d> Resolver<'d> {
         }
     }
 
-    /// The fields of a struct in the order of memory, its bases' first.
+    /// The fields of a struct in the order of memory, its bases' first, and why they are not all, if they are not.
     pub(super) fn fields(
         &self,
         found: &Resolved,
         depth: usize,
-    ) -> Result<Vec<NamedField>, Obstacle> {
+    ) -> (Vec<NamedField>, Option<Obstacle>) {
         let ty = &self.declarations.types[found.declared];
-        if let Some(obstacle) = ty.obstacle {
-            return Err(obstacle);
+        let mut obstacle = ty.obstacle;
+        if obstacle == Some(Obstacle::Specialization) {
+            return (Vec::new(), obstacle);
         }
         let mut fields: Vec<NamedField> = Vec::new();
         let around = ty.scope.as_slice();
@@ -146,25 +148,40 @@ impl<'d> Resolver<'d> {
             let text = found.substitute(&base.text);
             let mention = Mention::of(&text, around);
             let resolved = self.resolve(mention).filter(|_| base.public && depth > 0);
-            let inherited = self.fields(&resolved.ok_or(Obstacle::Base)?, depth - 1)?;
+            let Some(resolved) = resolved else {
+                obstacle = obstacle.or(Some(Obstacle::Base));
+                continue;
+            };
+            let (mut inherited, more) = self.fields(&resolved, depth - 1);
+            obstacle = obstacle.or(more);
             // A pointer to an inherited member counts from the start of its base: that of the first lies at 0.
             if nth > 0 && inherited.iter().any(|field| !field.public) {
-                return Err(Obstacle::Base);
+                inherited.retain(|field| field.public);
+                obstacle = obstacle.or(Some(Obstacle::Base));
             }
             fields.extend(inherited);
         }
+        let inherited = fields.len();
         fields.extend(ty.fields.iter().map(|field| NamedField {
             name: field.name.clone(),
             text: found.substitute(&field.text),
             public: field.public,
+            kind: field.kind,
         }));
-        let hidden = |(nth, field): (usize, &NamedField)| {
-            fields[..nth].iter().any(|other| other.name == field.name)
+        // A name means the own field, and of two inherited ones none.
+        let hidden = |nth: usize, field: &NamedField| {
+            let mut others = fields.iter().enumerate().filter(|&(other, _)| other != nth);
+            nth < inherited && others.any(|(_, other)| other.name == field.name)
         };
-        match fields.iter().enumerate().any(hidden) {
-            true => Err(Obstacle::Base),
-            false => Ok(fields),
+        let named = fields.iter().enumerate();
+        let seen: Vec<_> = named
+            .filter(|(nth, field)| !hidden(*nth, field))
+            .map(|(_, field)| field.clone())
+            .collect();
+        if seen.len() < fields.len() {
+            obstacle = obstacle.or(Some(Obstacle::Base));
         }
+        (seen, obstacle)
     }
 }
 
@@ -253,15 +270,15 @@ mod tests {
         assert_eq!(path("int", &[]), None);
         let fields = |text: &str| {
             let found = resolver.resolve(Mention::of(text, &[])).unwrap();
-            let fields = resolver.fields(&found, 8);
-            fields.map(|all| {
-                all.iter()
-                    .map(|field| format!("{} {}", field.text, field.name))
-                    .collect::<Vec<_>>()
-            })
+            let (fields, obstacle) = resolver.fields(&found, 8);
+            let fields = fields
+                .iter()
+                .map(|field| format!("{} {}", field.text, field.name));
+            (fields.collect::<Vec<_>>().join(", "), obstacle)
         };
-        assert_eq!(fields("E").unwrap(), ["P t", "n :: P p", "P u"]);
-        assert_eq!(fields("Hidden"), Err(Obstacle::Base));
-        assert_eq!(fields("Twice"), Err(Obstacle::Base));
+        let base = Some(Obstacle::Base);
+        assert_eq!(fields("E"), ("P t, n :: P p, P u".to_owned(), None));
+        assert_eq!(fields("Hidden"), ("int c".to_owned(), base));
+        assert_eq!(fields("Twice"), ("int a".to_owned(), base));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::ask::{Asked, Question};
+use super::ask::{Asked, AskedField, Question};
 use super::{FILE, PREFIX};
 use crate::source::TemplateKind;
 
@@ -10,6 +10,8 @@ use crate::source::TemplateKind;
 ///
 /// - `type_of<T>()`: its own name, in which the compiler prints `T`.
 /// - `param<N, F>`: the type of a function's parameter. `bare<T>`: what is at the end of pointers and arrays.
+/// - `of<M>`: the type of the member that a pointer points to.
+/// - `rooms<F>`: size, alignment, and whether trivially copyable and polymorphic, of each parameter of a function.
 /// - `member`: a pointer to a member that may not be named, as an explicit instantiation may do
 ///   ([temp.spec.general]/6).
 const COMMON: &[&str] = &[
@@ -19,6 +21,8 @@ const COMMON: &[&str] = &[
     "template <unsigned N, class F> struct param; template <unsigned N, class R, class... P> struct param<N, R (*)(P...)> : nth<N, P...> {};",
     "template <class T> struct bare { using type = T; }; template <class T> struct bare<const T> : bare<T> {}; template <class T> struct bare<volatile T> : bare<T> {}; template <class T> struct bare<const volatile T> : bare<T> {};",
     "template <class T> struct bare<T *> : bare<T> {}; template <class T> struct bare<T *const> : bare<T> {}; template <class T> struct bare<T &> : bare<T> {}; template <class T, class C> struct bare<T C::*> : bare<T> {}; template <class T, unsigned long long N> struct bare<T[N]> : bare<T> {}; template <class T, unsigned long long N> struct bare<const T[N]> : bare<T> {};",
+    "template <class M> struct of; template <class T, class C> struct of<T C::*> { using type = T; };",
+    "template <class F> struct rooms; template <class R, class... P> struct rooms<R (*)(P...)> { unsigned long long at[4 * sizeof...(P) + 1]; constexpr rooms() : at{} { unsigned long long all[4][sizeof...(P) + 1] = {{sizeof(P)..., 0}, {alignof(P)..., 0}, {__is_trivially_copyable(P)..., 0}, {__is_polymorphic(P)..., 0}}; for (unsigned i = 0; i < 4 * sizeof...(P); ++i) at[i] = all[i % 4][i / 4]; } };",
     "template <unsigned N, unsigned M> struct tag { friend constexpr auto found(tag); }; template <class Tag, class M, M V> struct member { friend constexpr auto found(Tag) { return V; } }; }",
 ];
 
@@ -39,6 +43,10 @@ pub(super) fn numbers_variable(number: usize) -> String {
 
 pub(super) fn offset_variable(number: usize, field: usize) -> String {
     format!("{PREFIX}{number}_offset_{field}")
+}
+
+pub(super) fn bits_variable(number: usize, field: usize) -> String {
+    format!("{PREFIX}{number}_bits_{field}")
 }
 
 /// The text of all questions, one a line.
@@ -63,11 +71,16 @@ pub(super) fn text(questions: &[Asked]) -> String {
 fn line(asked: &Asked) -> String {
     let number = asked.number;
     match &asked.question {
-        Question::Kernel { function, .. } => types(number, &format!("decltype(&{function})")),
+        Question::Kernel {
+            function,
+            rooms: of,
+            ..
+        } => rooms(number, function, *of) + &types(number, &format!("decltype(&{function})")),
         Question::Instance {
             scope,
             function,
             args,
+            rooms: of,
             ..
         } => {
             let mut list = vec![format!("decltype(&{function})")];
@@ -76,13 +89,66 @@ fn line(asked: &Asked) -> String {
                 TemplateKind::Value => format!("__gpuk_probe::value<decltype({arg}), ({arg})>"),
                 TemplateKind::Template => "void".to_owned(),
             }));
-            within(scope, &types(number, &list.join(", ")))
+            let rooms = rooms(number, function, *of);
+            within(scope, &(rooms + &types(number, &list.join(", "))))
         }
-        Question::Enum { ty } => types(number, &format!("{ty}, __underlying_type({ty})")),
+        Question::Enum { ty, values } => enumeration(number, ty, values),
         Question::Layout {
             scope, ty, fields, ..
         } => within(scope, &layout(number, ty, fields)),
+        Question::Bits {
+            scope, ty, fields, ..
+        } => within(scope, &bits(number, ty, fields)),
     }
+}
+
+fn rooms(number: usize, function: &str, wanted: bool) -> String {
+    let name = numbers_variable(number);
+    match wanted {
+        true => format!("{VARIABLE} auto {name} = __gpuk_probe::rooms<decltype(&{function})>(); "),
+        false => String::new(),
+    }
+}
+
+fn enumeration(number: usize, ty: &str, values: &[String]) -> String {
+    let values: String = values
+        .iter()
+        .map(|value| format!(", (unsigned long long)({ty}::{value})"))
+        .collect();
+    let name = numbers_variable(number);
+    format!("{VARIABLE} unsigned long long {name}[] = {{ sizeof({ty}){values} }}; ")
+        + &types(number, &format!("{ty}, __underlying_type({ty})"))
+}
+
+/// A value of the struct for each bit-field, with all its bits set and those of the others clear.
+///
+/// What is `constexpr` but no literal type's has no such value: the compiler then refuses the question.
+fn bits(number: usize, ty: &str, fields: &[String]) -> String {
+    let mut line = String::new();
+    for set in std::iter::once(None).chain(fields.iter().enumerate().map(Some)) {
+        let name = match set {
+            Some((nth, _)) => bits_variable(number, nth),
+            None => numbers_variable(number),
+        };
+        let mut body = String::new();
+        for field in fields {
+            let value = if set.is_some_and(|(_, it)| it == field) {
+                "-1"
+            } else {
+                "0"
+            };
+            let _ = write!(body, "s.{field} = (decltype({ty}::{field})){value}; ");
+        }
+        let _ = write!(
+            line,
+            "constexpr {ty} {name}_make() {{ {ty} s{{}}; {body}return s; }} {VARIABLE} {ty} {name} = {name}_make(); "
+        );
+    }
+    let list: String = fields
+        .iter()
+        .map(|field| format!(", decltype({ty}::{field})"))
+        .collect();
+    line + &types(number, &format!("{ty}{list}"))
 }
 
 fn types(number: usize, list: &str) -> String {
@@ -90,27 +156,30 @@ fn types(number: usize, list: &str) -> String {
     format!("{VARIABLE} auto {name} = __gpuk_probe::type_of<__gpuk_probe::list< {list}>>();")
 }
 
-fn layout(number: usize, ty: &str, fields: &[(String, bool)]) -> String {
+fn layout(number: usize, ty: &str, fields: &[AskedField]) -> String {
     let mut line = String::new();
     let mut list = ty.to_owned();
-    let mut offsets = String::new();
-    for (nth, (field, public)) in fields.iter().enumerate() {
-        let _ = write!(list, ", {}", field_type(number, ty, nth, field, *public));
-        if *public {
-            let _ = write!(offsets, ", __builtin_offsetof({ty}, {field})");
-            continue;
-        }
-        let (tag, offset) = (tag(number, nth), offset_variable(number, nth));
-        let _ = write!(
-            line,
-            "template struct __gpuk_probe::member<{tag}, decltype(&{ty}::{field}), &{ty}::{field}>; "
-        );
-        let _ = write!(line, "{VARIABLE} auto {offset} = found({tag}{{}}); ");
+    let mut places = String::new();
+    for (nth, AskedField { name, public, .. }) in fields.iter().enumerate() {
+        let of = field_type(number, ty, nth, name, *public);
+        let _ = write!(list, ", {of}");
+        let (offset, whole) = if *public {
+            (format!("__builtin_offsetof({ty}, {name})"), of)
+        } else {
+            let (tag, offset) = (tag(number, nth), offset_variable(number, nth));
+            let _ = write!(
+                line,
+                "template struct __gpuk_probe::member<{tag}, decltype(&{ty}::{name}), &{ty}::{name}>; "
+            );
+            let _ = write!(line, "{VARIABLE} auto {offset} = found({tag}{{}}); ");
+            ("0".to_owned(), format!("__gpuk_probe::of<{of}>::type"))
+        };
+        let _ = write!(places, ", {offset}, sizeof({whole}), alignof({whole})");
     }
     let traits = format!("__is_trivially_copyable({ty}), __is_polymorphic({ty})");
     let numbers = numbers_variable(number);
     line += &format!(
-        "{VARIABLE} unsigned long long {numbers}[] = {{ sizeof({ty}), alignof({ty}), {traits}{offsets} }}; "
+        "{VARIABLE} unsigned long long {numbers}[] = {{ sizeof({ty}), alignof({ty}), {traits}{places} }}; "
     );
     line + &types(number, &list)
 }

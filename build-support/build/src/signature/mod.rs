@@ -5,6 +5,7 @@
 
 mod entry;
 mod fit;
+mod members;
 mod names;
 mod origin;
 mod ptx;
@@ -60,8 +61,7 @@ pub(crate) fn join(
     }
     let (kernels, clashes) = names::name(kernels);
     findings.extend(clashes);
-    let structs = types.structs_of(&kernels);
-    (Signatures { kernels, structs }, findings)
+    (types.signatures(kernels), findings)
 }
 
 fn kernel(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ctype::{Arg, CType, Name, Part};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::kernel::{Kernel, Struct};
+use crate::kernel::{Enum, Kernel, Struct};
 
 /// Longer names are cut, and told apart by a digest.
 const LONGEST: usize = 80;
@@ -108,22 +108,27 @@ pub(super) fn name(mut kernels: Vec<Named>) -> (Vec<Kernel>, Vec<Diagnostic>) {
     (kernels.into_iter().map(|it| it.kernel).collect(), findings)
 }
 
-/// Gives every struct a name of its own.
-pub(super) fn name_structs(structs: &mut [Struct]) {
+/// Gives every struct and every enum a name of its own.
+pub(super) fn name_types(structs: &mut [Struct], enums: &mut [Enum]) {
     let parse = |path: &str| match path.parse() {
         Ok(CType::Named(name, _)) => name,
         _ => Name::simple(path),
     };
-    for made in doubles(structs, |made| &made.name) {
-        made.name = qualified(&parse(&made.path));
+    let structs = structs
+        .iter_mut()
+        .map(|it| (&mut it.name, it.path.as_str()));
+    let enums = enums.iter_mut().map(|it| (&mut it.name, it.path.as_str()));
+    let mut all: Vec<_> = structs.chain(enums).collect();
+    for (name, path) in doubles(&mut all, |(name, _)| name) {
+        **name = qualified(&parse(path));
     }
     // `a::b_c` and `a_b::c`: paths differ, so numbers do.
     let mut taken = BTreeMap::new();
-    for made in structs {
-        let count = taken.entry(made.name.clone()).or_insert(0u32);
+    for (name, _) in all {
+        let count = taken.entry(name.clone()).or_insert(0u32);
         *count += 1;
         if *count > 1 {
-            made.name = format!("{}_{count}", made.name);
+            *name = format!("{name}_{count}");
         }
     }
 }

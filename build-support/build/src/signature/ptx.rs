@@ -141,8 +141,11 @@ pub(crate) fn of_ptx(
     }
     let (kernels, clashes) = names::name(kernels);
     findings.extend(clashes);
-    let structs = Vec::new();
-    (module, Signatures { kernels, structs }, findings)
+    let signatures = Signatures {
+        kernels,
+        ..Signatures::default()
+    };
+    (module, signatures, findings)
 }
 
 fn line_of(module: &Module, function: &Function) -> u32 {

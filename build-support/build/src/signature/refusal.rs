@@ -5,7 +5,6 @@ use super::symbol;
 use super::types::Why;
 use crate::ctype::CType;
 use crate::diagnostic::{Code, Diagnostic, Level, Place};
-use crate::source::Obstacle;
 
 /// Why an entry has no origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,18 +142,7 @@ fn reason(why: &Why) -> String {
         Why::Unknown(ty) => {
             format!("the layout of `{ty}` cannot be read from the source and its own headers")
         }
-        Why::Obstacle(class, obstacle) => {
-            let what = match obstacle {
-                Obstacle::Union => "is a union",
-                Obstacle::AnonymousMember => "has an anonymous struct or union as a member",
-                Obstacle::BitField => "has a bit-field",
-                Obstacle::Base => "has a base class whose fields cannot be found",
-                Obstacle::Reference => "has a reference as a field",
-                Obstacle::Specialization => "is a specialization of a template",
-            };
-            format!("`{class}` {what}")
-        }
-        Why::Gap(class) => format!("not all fields of `{class}` were read from the source"),
+        Why::HoldsReference(class) => format!("`{class}` has a reference as a field"),
         Why::Field(class, field, inner) => match &**inner {
             Why::Unknown(ty) => {
                 format!("field `{field}` of `{class}` has type `{ty}`, whose layout cannot be read")

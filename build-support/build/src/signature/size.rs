@@ -9,20 +9,29 @@ pub(super) struct Room {
     pub(super) align: u64,
 }
 
-/// The room of a type; `structure` knows that of structs, by path.
-pub(super) fn room(ty: &Type, structure: &dyn Fn(&str) -> Option<Room>) -> Option<Room> {
+/// The room of a type; `named` knows that of structs and enums, by path.
+pub(super) fn room(ty: &Type, named: &dyn Fn(&str) -> Option<Room>) -> Option<Room> {
     match ty {
-        Type::Scalar(scalar) => Some(square(width(*scalar))),
+        Type::Scalar(it) => Some(scalar(*it)),
         Type::Vector(name) => vector(name),
-        Type::Struct(path) => structure(path),
+        Type::Struct(path) | Type::Enum(path) => named(path),
+        Type::Bytes(size) => Some(Room {
+            size: *size,
+            align: 1,
+        }),
         Type::Array(of, length) => {
-            let of = room(of, structure)?;
+            let of = room(of, named)?;
             let size = of.size.checked_mul(*length)?;
             Some(Room { size, ..of })
         }
         Type::Address => Some(square(8)),
         Type::Generic(_) => None,
     }
+}
+
+/// The room of a number.
+pub(super) fn scalar(scalar: Scalar) -> Room {
+    square(width(scalar))
 }
 
 fn square(size: u64) -> Room {
@@ -32,10 +41,11 @@ fn square(size: u64) -> Room {
 fn width(scalar: Scalar) -> u64 {
     match scalar {
         Scalar::Bool | Scalar::I8 | Scalar::U8 | Scalar::F8E4M3 | Scalar::F8E5M2 => 1,
+        Scalar::F4E2M1 | Scalar::F4E2M1x2 => 1,
         Scalar::I16 | Scalar::U16 | Scalar::F16 | Scalar::Bf16 => 2,
         Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
-        Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
-        Scalar::I128 | Scalar::U128 => 16,
+        Scalar::I64 | Scalar::U64 | Scalar::F64 | Scalar::C32 => 8,
+        Scalar::I128 | Scalar::U128 | Scalar::C64 => 16,
     }
 }
 

@@ -4,7 +4,7 @@ use super::origin::{OfTemplate, Origin};
 use super::types::Types;
 use crate::ctype::{Arg, CType, Qualifiers};
 use crate::instance::{Depends, Instance, Spelling, TemplateArg, TemplateValue};
-use crate::kernel::{Scalar, Type};
+use crate::kernel::Scalar;
 use crate::source::{DeclaredParam, TemplateParam};
 
 /// The instance that an origin tells of; nothing for what is none, or is one of a template with a pack.
@@ -58,9 +58,8 @@ fn argument(
 
 /// A value that a const generic can have.
 fn number(text: &str, ty: &CType, types: &mut Types<'_>) -> Option<TemplateValue> {
-    let Ok(Type::Scalar(scalar)) = types.value(ty) else {
-        return None;
-    };
+    let ty = types.value(ty).ok()?;
+    let scalar = types.number(&ty)?;
     // An enumerator: `(ns::Mode)2`.
     let number = match text.strip_prefix('(') {
         Some(rest) => rest.split_once(')')?.1,
@@ -79,7 +78,11 @@ fn number(text: &str, ty: &CType, types: &mut Types<'_>) -> Option<TemplateValue
         | Scalar::F16
         | Scalar::Bf16
         | Scalar::F8E4M3
-        | Scalar::F8E5M2 => false,
+        | Scalar::F8E5M2
+        | Scalar::F4E2M1
+        | Scalar::F4E2M1x2
+        | Scalar::C32
+        | Scalar::C64 => false,
     };
     valid.then(|| TemplateValue::Const(scalar, number.to_owned()))
 }

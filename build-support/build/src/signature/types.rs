@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::size;
-use crate::ctype::{CType, Name};
+use super::members::{Members, Shared};
+use super::size::{self, Room};
+use crate::ctype::{Arg, CType, Name, Part};
 use crate::instance::TemplateValue;
-use crate::kernel::{Field, Kernel, ParamType, Scalar, Struct, Type};
-use crate::probe::{Answers, Layout};
+use crate::kernel::{Enum, Field, Kernel, ParamType, Scalar, Signatures, Struct, Type};
+use crate::probe::{Answers, EnumAnswer, Layout};
 use crate::source::Obstacle;
 
 /// Why a type has no counterpart.
@@ -20,11 +21,9 @@ pub(super) enum Why {
     Polymorphic(Name),
     /// Copying its class is more than copying bytes.
     NotCopyable(Name),
-    /// Its class has something that no Rust field can be.
-    Obstacle(Name, Obstacle),
-    /// Its fields do not account for its bytes.
-    Gap(Name),
-    /// A field of its class has no counterpart.
+    /// Its class holds a reference.
+    HoldsReference(Name),
+    /// A field of its class cannot be passed.
     Field(Name, String, Box<Self>),
     /// The PTX has other room for it: bytes and alignment wanted, bytes and alignment there.
     Room([u64; 2], [u64; 2]),
@@ -41,10 +40,11 @@ impl Why {
     }
 }
 
-/// Finds counterparts, and keeps the structs that they need.
+/// Finds counterparts, and keeps the structs and enums that they need.
 pub(super) struct Types<'a> {
     answers: &'a Answers,
     structs: BTreeMap<String, Result<Struct, Why>>,
+    enums: BTreeMap<String, Enum>,
     /// Paths of the structs found, a field's struct before the struct that holds it.
     order: Vec<String>,
 }
@@ -54,6 +54,7 @@ impl<'a> Types<'a> {
         Self {
             answers,
             structs: BTreeMap::new(),
+            enums: BTreeMap::new(),
             order: Vec::new(),
         }
     }
@@ -65,6 +66,14 @@ impl<'a> Types<'a> {
             CType::Pointer(..) => Ok(Type::Address),
             CType::Array(of, Some(length)) => Ok(Type::Array(Box::new(self.value(of)?), *length)),
             CType::Reference(_) => Err(Why::Reference),
+            // A pointer to a member is an offset, one to a member function two words (Itanium C++ ABI, 2.3).
+            CType::Member(to, ..) if cfg!(not(windows)) => {
+                let word = Type::Scalar(Scalar::I64);
+                Ok(match **to {
+                    CType::Function(..) => Type::Array(Box::new(word), 2),
+                    _ => word,
+                })
+            }
             _ => Err(Why::Unknown(ty.clone())),
         }
     }
@@ -81,17 +90,25 @@ impl<'a> Types<'a> {
                 return Ok(Type::Vector(word.to_owned()));
             }
         }
-        let path = name.path();
-        if let Some(CType::Named(underlying, _)) = self.answers.enums.get(&path)
-            && let Some(scalar) = underlying.as_simple().and_then(scalar)
-        {
+        if let Some(scalar) = library_scalar(name) {
             return Ok(Type::Scalar(scalar));
         }
-        let Some(layout) = self.answers.layouts.get(&path) else {
+        // Types without a name would all be one.
+        if name.last().is_none_or(|part| part.word == Part::UNNAMED) {
             return Err(Why::Unknown(ty.clone()));
-        };
+        }
+        let path = name.path();
+        if let Some(answer) = self.answers.enums.get(&path)
+            && let Some(made) = enumeration(answer)
+        {
+            self.enums.insert(path.clone(), made);
+            return Ok(Type::Enum(path));
+        }
         if !self.structs.contains_key(&path) {
-            let made = self.structure(layout, &path);
+            let made = match self.answers.layouts.get(&path) {
+                Some(layout) => self.structure(layout, &path),
+                None => self.unknown(name, ty, &path),
+            };
             if made.is_ok() {
                 self.order.push(path.clone());
             }
@@ -105,71 +122,119 @@ impl<'a> Types<'a> {
 
     fn structure(&mut self, layout: &Layout, path: &str) -> Result<Struct, Why> {
         let name = &layout.name;
-        if layout.polymorphic {
-            return Err(Why::Polymorphic(name.clone()));
+        plain_data(name, layout.polymorphic, layout.trivially_copyable)?;
+        if layout.obstacle == Some(Obstacle::Reference) {
+            return Err(Why::HoldsReference(name.clone()));
         }
-        if !layout.trivially_copyable {
-            return Err(Why::NotCopyable(name.clone()));
-        }
-        if let Some(obstacle) = layout.obstacle {
-            return Err(Why::Obstacle(name.clone(), obstacle));
-        }
-        let mut fields = Vec::new();
+        let mut members = Members {
+            more: layout.obstacle.is_some(),
+            ..Members::default()
+        };
         for field in &layout.fields {
-            let ty = self.value(&field.ty);
-            fields.push(Field {
-                name: field.name.clone(),
-                ty: ty
-                    .map_err(|why| Why::Field(name.clone(), field.name.clone(), Box::new(why)))?,
-                offset: field.offset,
-            });
+            let room = Room {
+                size: field.size,
+                align: field.align,
+            };
+            let ty = match self.value(&field.ty) {
+                Ok(ty) if self.room(&ty) == Some(room) => ty,
+                Ok(_) | Err(Why::Unknown(_)) => Type::Bytes(field.size),
+                Err(why) => {
+                    let (name, field) = (name.clone(), field.name.clone());
+                    return Err(Why::Field(name, field, Box::new(why)));
+                }
+            };
+            let name = field.name.clone();
+            match field.shared {
+                true => members.shared.push(Shared {
+                    name,
+                    ty,
+                    first: 8 * field.offset,
+                    width: 8 * field.size,
+                    bits: false,
+                }),
+                false => members.own.push((
+                    Field {
+                        name,
+                        ty,
+                        offset: field.offset,
+                    },
+                    room,
+                )),
+            }
         }
-        fields.sort_by_key(|field| field.offset);
-        let made = Struct {
+        for bits in self.answers.bits.get(path).into_iter().flatten() {
+            if let Ok(ty) = self.value(&bits.ty) {
+                members.shared.push(Shared {
+                    name: bits.name.clone(),
+                    ty,
+                    first: bits.first,
+                    width: bits.width,
+                    bits: true,
+                });
+            }
+        }
+        let (fields, views) = members.place(Room {
+            size: layout.size,
+            align: layout.align,
+        });
+        Ok(Struct {
             name: super::names::plain(name),
             path: path.to_owned(),
             size: layout.size,
             align: layout.align,
             fields,
-        };
-        match self.accounts_for_its_bytes(&made) {
-            true => Ok(made),
-            false => Err(Why::Gap(name.clone())),
-        }
+            views,
+        })
     }
 
-    /// Whether the fields lie one behind the other with no more than padding between.
-    ///
-    /// A field that was not read leaves a hole as large as itself or moves its neighbours.
-    fn accounts_for_its_bytes(&self, made: &Struct) -> bool {
-        let mut end = 0;
-        for field in &made.fields {
-            let Some(room) = self.room(&field.ty) else {
-                return false;
-            };
-            if field.offset < end || field.offset - end >= made.align.max(room.align) {
-                return false;
-            }
-            end = field.offset + room.size;
+    /// A type of which the compiler told size and alignment alone.
+    fn unknown(&self, name: &Name, ty: &CType, path: &str) -> Result<Struct, Why> {
+        let room = self.answers.rooms.get(&ty.unqualified().to_string());
+        let room = room.ok_or_else(|| Why::Unknown(ty.clone()))?;
+        plain_data(name, room.polymorphic, room.trivially_copyable)?;
+        let members = Members {
+            more: true,
+            ..Members::default()
+        };
+        let (fields, views) = members.place(Room {
+            size: room.size,
+            align: room.align,
+        });
+        Ok(Struct {
+            name: super::names::plain(name),
+            path: path.to_owned(),
+            size: room.size,
+            align: room.align,
+            fields,
+            views,
+        })
+    }
+
+    /// The number that a type is: its own, or the one under an enum.
+    pub(super) fn number(&self, ty: &Type) -> Option<Scalar> {
+        match ty {
+            Type::Scalar(scalar) => Some(*scalar),
+            Type::Enum(path) => self.enums.get(path).map(|made| made.scalar),
+            _ => None,
         }
-        // An empty class has one byte.
-        let tail = made.size.checked_sub(end);
-        tail.is_some_and(|tail| tail < made.align || (made.fields.is_empty() && tail <= made.align))
     }
 
     /// Size and alignment of a type.
-    pub(super) fn room(&self, ty: &Type) -> Option<size::Room> {
+    pub(super) fn room(&self, ty: &Type) -> Option<Room> {
         size::room(ty, &|path| {
+            if let Some(made) = self.enums.get(path) {
+                return Some(size::scalar(made.scalar));
+            }
             let made = self.structs.get(path)?.as_ref().ok()?;
-            Some(size::Room {
+            Some(Room {
                 size: made.size,
                 align: made.align,
             })
         })
     }
 
-    /// The structs that kernels mention, directly or by fields.
-    pub(super) fn structs_of(&self, kernels: &[Kernel]) -> Vec<Struct> {
+    /// Kernels with the structs and enums that they mention, directly or by fields.
+    pub(super) fn signatures(&self, kernels: Vec<Kernel>) -> Signatures {
         let mut wanted = Vec::new();
         for arg in kernels
             .iter()
@@ -193,27 +258,74 @@ impl<'a> Types<'a> {
             .iter()
             .rev()
             .filter_map(|path| self.structs.get(path)?.as_ref().ok());
-        let mut kept: Vec<Struct> = Vec::new();
+        let mut structs: Vec<Struct> = Vec::new();
         // A struct stands behind its fields' structs: from the last to the first, all who mention it are known.
         for made in found {
             if wanted.contains(&made.path) {
-                made.fields
-                    .iter()
-                    .for_each(|field| mentioned(&field.ty, &mut wanted));
-                kept.push(made.clone());
+                let fields = made.fields.iter().map(|field| &field.ty);
+                let views = made.views.iter().map(|view| &view.ty);
+                fields
+                    .chain(views)
+                    .for_each(|ty| mentioned(ty, &mut wanted));
+                structs.push(made.clone());
             }
         }
-        kept.reverse();
-        super::names::name_structs(&mut kept);
-        kept
+        structs.reverse();
+        let enums = self.enums.values();
+        let enums = enums.filter(|made| wanted.contains(&made.path));
+        let mut enums: Vec<_> = enums.cloned().collect();
+        super::names::name_types(&mut structs, &mut enums);
+        Signatures {
+            kernels,
+            structs,
+            enums,
+        }
     }
+}
+
+/// Whether bytes are all that a launch has to copy.
+fn plain_data(name: &Name, polymorphic: bool, trivially_copyable: bool) -> Result<(), Why> {
+    match (polymorphic, trivially_copyable) {
+        (true, _) => Err(Why::Polymorphic(name.clone())),
+        (false, false) => Err(Why::NotCopyable(name.clone())),
+        (false, true) => Ok(()),
+    }
+}
+
+fn enumeration(answer: &EnumAnswer) -> Option<Enum> {
+    let CType::Named(underlying, _) = &answer.underlying else {
+        return None;
+    };
+    Some(Enum {
+        name: super::names::plain(&answer.name),
+        path: answer.name.path(),
+        scalar: scalar(underlying.as_simple()?)?,
+        values: answer.values.clone(),
+    })
 }
 
 fn mentioned(ty: &Type, into: &mut Vec<String>) {
     match ty {
-        Type::Struct(path) => into.push(path.clone()),
+        Type::Struct(path) | Type::Enum(path) => into.push(path.clone()),
         Type::Array(of, _) => mentioned(of, into),
-        Type::Scalar(_) | Type::Vector(_) | Type::Address | Type::Generic(_) => {}
+        Type::Scalar(_) | Type::Vector(_) | Type::Address | Type::Bytes(_) | Type::Generic(_) => {}
+    }
+}
+
+/// The classes and enums of libraries that are numbers to Rust.
+fn library_scalar(name: &Name) -> Option<Scalar> {
+    let (last, scope) = name.0.split_last()?;
+    let library = scope.first()?.word.as_str();
+    match (last.word.as_str(), last.args.as_deref()) {
+        ("byte", None) if matches!(library, "std" | "cuda") => Some(Scalar::U8),
+        ("complex", Some([Arg::Type(of)])) if matches!(library, "thrust" | "cuda") => {
+            match of.to_string().as_str() {
+                "float" => Some(Scalar::C32),
+                "double" => Some(Scalar::C64),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -250,6 +362,8 @@ fn scalar(word: &str) -> Option<Scalar> {
         "__nv_bfloat16" => Scalar::Bf16,
         "__nv_fp8_e4m3" => Scalar::F8E4M3,
         "__nv_fp8_e5m2" => Scalar::F8E5M2,
+        "__nv_fp4_e2m1" => Scalar::F4E2M1,
+        "__nv_fp4x2_e2m1" => Scalar::F4E2M1x2,
         _ => return None,
     })
 }

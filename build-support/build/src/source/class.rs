@@ -4,7 +4,7 @@ use super::cursor::{Tokens, joined};
 use super::declarator::{before_default, further_name_at, is_inner_declarator, name_at};
 use super::lexer::Token;
 use super::parser::{Header, Parser};
-use super::{DeclaredBase, DeclaredField, DeclaredType, Obstacle, TypeKind};
+use super::{DeclaredBase, DeclaredField, DeclaredType, FieldKind, Obstacle, TypeKind};
 
 /// A class head: what stands before the body.
 struct Head {
@@ -25,8 +25,8 @@ struct Definition {
     declarators: usize,
     /// The position after the declaration.
     end: usize,
-    /// Whether it is a struct or union without a name.
-    anonymous: bool,
+    /// The members of a struct or union without a name, and whether there are more.
+    anonymous: Option<(Vec<DeclaredField>, Option<Obstacle>)>,
     /// Its name, if it has one.
     name: String,
 }
@@ -58,44 +58,53 @@ impl Parser<'_, '_> {
         let mut head = self.head(key)?;
         let body_end = tokens.after_group(head.open);
         let extent = self.extent(body_end);
-        let definition = Definition {
+        let mut definition = Definition {
             declarators: body_end,
             end: extent.end,
-            anonymous: head.path.is_empty() && head.kind != TypeKind::Enum,
+            anonymous: None,
             name: head.path.last().cloned().unwrap_or_default(),
         };
         if tokens.is(from, "typedef") {
             self.typedef_names(body_end, extent.head_end, &mut head);
         }
-        let Some(name) = head.path.pop() else {
-            return Some(definition);
-        };
+        let name = head.path.pop();
         let mut scope = self.scope.clone();
         scope.append(&mut head.path);
         let mut declared = DeclaredType {
             scope,
-            name: name.clone(),
+            name: name.clone().unwrap_or_default(),
             kind: head.kind,
             template: header.clone(),
             bases: Vec::new(),
             fields: Vec::new(),
-            obstacle: match head.kind {
-                TypeKind::Union => Some(Obstacle::Union),
-                _ if head.specialization => Some(Obstacle::Specialization),
-                _ => None,
-            },
+            enumerators: Vec::new(),
+            obstacle: head.specialization.then_some(Obstacle::Specialization),
             public,
             place: self.place(head.name_at),
         };
         self.bases(&head, &mut declared);
-        if head.kind != TypeKind::Enum {
+        if head.kind == TypeKind::Enum {
+            declared.enumerators = self.enumerators(head.open, body_end);
+        } else {
             let outer = std::mem::replace(&mut self.scope, declared.scope.clone());
-            self.scope.push(name);
+            self.scope.extend(name.clone());
             self.members(&head, body_end, &mut declared, header);
             self.scope = outer;
         }
-        self.out.types.push(declared);
+        match name {
+            Some(_) => self.out.types.push(declared),
+            None if head.kind == TypeKind::Enum => {}
+            None => definition.anonymous = Some((declared.fields, declared.obstacle)),
+        }
         Some(definition)
+    }
+
+    /// The names between the braces of an enum.
+    fn enumerators(&self, open: usize, body_end: usize) -> Vec<String> {
+        let inside = &self.tokens.0[open + 1..body_end.saturating_sub(1).max(open + 1)];
+        let names = Tokens(inside).split_commas().into_iter();
+        let name = names.filter(|part| Tokens(part).is_word(0));
+        name.map(|part| part[0].text.to_owned()).collect()
     }
 
     fn bases(&self, head: &Head, into: &mut DeclaredType) {
@@ -256,8 +265,20 @@ impl Parser<'_, '_> {
         if let Some(definition) = self.definition(at, header, public && into.public) {
             let base = Some(definition.name.as_str());
             let named = self.fields(definition.declarators, definition.end, into, public, base);
-            if definition.anonymous && named == 0 {
-                into.obstacle.get_or_insert(Obstacle::AnonymousMember);
+            if let Some((fields, obstacle)) = definition.anonymous
+                && named == 0
+            {
+                let union = into.kind == TypeKind::Union;
+                into.fields.extend(fields.into_iter().map(|mut field| {
+                    field.public &= public;
+                    field.kind = if union {
+                        field.kind.shared()
+                    } else {
+                        field.kind
+                    };
+                    field
+                }));
+                into.obstacle = into.obstacle.or(obstacle);
             }
             return definition.end;
         }
@@ -291,9 +312,10 @@ impl Parser<'_, '_> {
             let plain = Tokens(before_default(part)).without_attributes();
             let bit_field = Self::bit_field(&plain);
             let plain = &plain[..bit_field.unwrap_or(plain.len())];
-            if bit_field.is_some() {
-                into.obstacle.get_or_insert(Obstacle::BitField);
-            }
+            let kind = match bit_field {
+                Some(_) => FieldKind::Bits,
+                None => FieldKind::Own,
+            };
             if plain.iter().any(|token| token.is("&") || token.is("&&")) {
                 into.obstacle.get_or_insert(Obstacle::Reference);
             }
@@ -311,6 +333,10 @@ impl Parser<'_, '_> {
                 name: plain[name].text.to_owned(),
                 text: text.clone(),
                 public,
+                kind: match into.kind {
+                    TypeKind::Union => kind.shared(),
+                    _ => kind,
+                },
             });
         }
         into.fields.len() - before

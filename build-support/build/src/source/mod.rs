@@ -138,8 +138,10 @@ pub(crate) struct DeclaredType {
     pub(crate) template: Option<Vec<TemplateParam>>,
     /// Its base classes, in order.
     pub(crate) bases: Vec<DeclaredBase>,
-    /// Its non-static data members, in order. Empty for an enum.
+    /// Its non-static data members, in order, with those of its anonymous members. Empty for an enum.
     pub(crate) fields: Vec<DeclaredField>,
+    /// The names of an enum's values, in order.
+    pub(crate) enumerators: Vec<String>,
     /// Why the fields do not tell the whole layout, if they do not.
     pub(crate) obstacle: Option<Obstacle>,
     /// Whether code outside the classes around it may name it.
@@ -173,15 +175,9 @@ pub(crate) enum TypeKind {
     Enum,
 }
 
-/// What in a struct's body has no named, addressable field.
+/// Why the fields of a struct are not all that is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// It is a union.
-    Union,
-    /// It has an anonymous struct or union member.
-    AnonymousMember,
-    /// It has a bit-field.
-    BitField,
     /// It has a base class that is virtual, not public or not known, or fields of it cannot be found.
     Base,
     /// It has a reference.
@@ -208,6 +204,31 @@ pub(crate) struct DeclaredField {
     pub(crate) text: String,
     /// Whether code outside the class may name it.
     pub(crate) public: bool,
+    /// How it lies among the others.
+    pub(crate) kind: FieldKind,
+}
+
+/// How a data member lies among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    /// It has bytes of its own.
+    Own,
+    /// It is a union's, or an anonymous union's: others lie in the same bytes.
+    Shared,
+    /// It is a bit-field.
+    Bits,
+    /// It is a bit-field of a union.
+    SharedBits,
+}
+
+impl FieldKind {
+    /// The kind of a member of a union.
+    pub(crate) fn shared(self) -> Self {
+        match self {
+            Self::Own | Self::Shared => Self::Shared,
+            Self::Bits | Self::SharedBits => Self::SharedBits,
+        }
+    }
 }
 
 fn qualified(scope: &[String], name: &str) -> String {

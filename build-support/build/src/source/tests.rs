@@ -153,7 +153,7 @@ typedef struct { int a; unsigned char b; } Anon, *AnonPtr; typedef struct Tag_st
 class C { int x; public: int y; alignas(8) float z; };
 template<class T, int N> struct Vec { T v[N]; struct In { T t; }; }; template<> struct Vec<int, 3> { int q; };
 struct D : public C, Vec<int, 2> { int d; }; union U { int i; float f; };
-struct B { int x : 3, y : 4, : 0; int z; }; struct M { union { int i; float f; }; struct { int k; } named; };
+struct B { int x : 3, y : 4, : 0; int z; }; struct M { union { int i; struct { float f; private: int g : 3; }; }; struct { int k; } named; };
 enum class Color : unsigned char { Red }; enum Old { X = sizeof(int), Y }; enum { NoName };
 struct Forward; struct Forward *make(int); struct C global_c; struct { int q; } one; class X::Y { int n; };
 struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const char *name; __half2 h; } e1, e2;
@@ -165,12 +165,16 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
             .fields
             .iter()
             .map(|f| {
-                if f.public {
-                    f.name.clone()
-                } else {
-                    format!("-{}", f.name)
-                }
+                let access = if f.public { "" } else { "-" };
+                let kind = match f.kind {
+                    FieldKind::Own => "",
+                    FieldKind::Shared => "|",
+                    FieldKind::Bits => ":",
+                    FieldKind::SharedBits => "|:",
+                };
+                format!("{access}{}{kind}", f.name)
             })
+            .chain(ty.enumerators.iter().map(|value| format!("={value}")))
             .collect();
         let template = if ty.template.is_some() {
             "template "
@@ -187,7 +191,7 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
         );
     }
     insta::assert_snapshot!(out, @r"
-    Enum ns::P::Kind {}
+    Enum ns::P::Kind {=A =B}
     Struct ns::P::Inner {x}
     Struct ns::P::Other {y}
     Struct ns::P {a b c arr cb tcb d e kind inner -hidden -half_hidden}
@@ -198,11 +202,11 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
     template Struct Vec {v}
     template Struct Vec {q} Specialization
     Struct D {d}
-    Union U {i f} Union
-    Struct B {x y z} BitField
-    Struct M {named} AnonymousMember
-    Enum Color {}
-    Enum Old {}
+    Union U {i| f|}
+    Struct B {x: y: z}
+    Struct M {i| f| -g|: named}
+    Enum Color {=Red}
+    Enum Old {=X =Y}
     Struct X::Y {-n}
     Struct E {a k name h}
     ");

@@ -1278,7 +1278,7 @@ pub mod r#type {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Kernels_>() == 4);
         ::core::assert!(::core::mem::align_of::<Kernels_>() == 4);
-        ::core::assert!(::core::mem::offset_of!(Kernels_, None_) == 0);
+        ::gpuk::__field::<i32>(::core::mem::offset_of!(Kernels_, None_), [0, 4, 4]);
     };
 
     /// `Out`: 4 bytes, aligned to 4.
@@ -1298,7 +1298,7 @@ pub mod r#type {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Out>() == 4);
         ::core::assert!(::core::mem::align_of::<Out>() == 4);
-        ::core::assert!(::core::mem::offset_of!(Out, r#fn) == 0);
+        ::gpuk::__field::<i32>(::core::mem::offset_of!(Out, r#fn), [0, 4, 4]);
     };
 
     /// `f32`: 4 bytes, aligned to 4.
@@ -1318,7 +1318,7 @@ pub mod r#type {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<f32_>() == 4);
         ::core::assert!(::core::mem::align_of::<f32_>() == 4);
-        ::core::assert!(::core::mem::offset_of!(f32_, _pad0) == 0);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(f32_, _pad0), [0, 4, 4]);
     };
 
     /// `u8`: 32 bytes, aligned to 16.
@@ -1353,8 +1353,8 @@ pub mod r#type {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<u8_>() == 32);
         ::core::assert!(::core::mem::align_of::<u8_>() == 16);
-        ::core::assert!(::core::mem::offset_of!(u8_, _pad0) == 0);
-        ::core::assert!(::core::mem::offset_of!(u8_, IMAGES_) == 16);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(u8_, _pad0), [0, 4, 4]);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(u8_, IMAGES_), [16, 4, 4]);
     };
 
     /// What the kernels were compiled to.

@@ -278,9 +278,9 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Plain>() == 24);
         ::core::assert!(::core::mem::align_of::<Plain>() == 8);
-        ::core::assert!(::core::mem::offset_of!(Plain, a) == 0);
-        ::core::assert!(::core::mem::offset_of!(Plain, b) == 8);
-        ::core::assert!(::core::mem::offset_of!(Plain, ok) == 16);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Plain, a), [0, 4, 4]);
+        ::gpuk::__field::<i64>(::core::mem::offset_of!(Plain, b), [8, 8, 8]);
+        ::gpuk::__field::<bool>(::core::mem::offset_of!(Plain, ok), [16, 1, 1]);
     };
 
     /// `Aligned`: 16 bytes, aligned to 16.
@@ -302,8 +302,8 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Aligned>() == 16);
         ::core::assert!(::core::mem::align_of::<Aligned>() == 16);
-        ::core::assert!(::core::mem::offset_of!(Aligned, x) == 0);
-        ::core::assert!(::core::mem::offset_of!(Aligned, y) == 4);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Aligned, x), [0, 4, 4]);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Aligned, y), [4, 4, 4]);
     };
 
     /// `Padded`: 32 bytes, aligned to 16.
@@ -338,8 +338,8 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Padded>() == 32);
         ::core::assert!(::core::mem::align_of::<Padded>() == 16);
-        ::core::assert!(::core::mem::offset_of!(Padded, a) == 0);
-        ::core::assert!(::core::mem::offset_of!(Padded, b) == 16);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Padded, a), [0, 4, 4]);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Padded, b), [16, 4, 4]);
     };
 
     /// `Empty`: 1 byte, aligned to 1.
@@ -387,8 +387,8 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Packed>() == 9);
         ::core::assert!(::core::mem::align_of::<Packed>() == 1);
-        ::core::assert!(::core::mem::offset_of!(Packed, tag) == 0);
-        ::core::assert!(::core::mem::offset_of!(Packed, value) == 1);
+        ::gpuk::__field::<u8>(::core::mem::offset_of!(Packed, tag), [0, 1, 1]);
+        ::gpuk::__field::<i64>(::core::mem::offset_of!(Packed, value), [1, 8, 8]);
     };
 
     /// `PackedVector`: 17 bytes, aligned to 1.
@@ -410,8 +410,8 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<PackedVector>() == 17);
         ::core::assert!(::core::mem::align_of::<PackedVector>() == 1);
-        ::core::assert!(::core::mem::offset_of!(PackedVector, tag) == 0);
-        ::core::assert!(::core::mem::offset_of!(PackedVector, v) == 1);
+        ::gpuk::__field::<u8>(::core::mem::offset_of!(PackedVector, tag), [0, 1, 1]);
+        ::gpuk::__field::<[u8; 16]>(::core::mem::offset_of!(PackedVector, v), [1, 16, 1]);
     };
 
     /// `Weights`: 272 bytes, aligned to 16.
@@ -442,8 +442,11 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Weights>() == 272);
         ::core::assert!(::core::mem::align_of::<Weights>() == 16);
-        ::core::assert!(::core::mem::offset_of!(Weights, w) == 0);
-        ::core::assert!(::core::mem::offset_of!(Weights, v) == 256);
+        ::gpuk::__field::<[f32; 64]>(::core::mem::offset_of!(Weights, w), [0, 256, 4]);
+        ::gpuk::__field::<::gpuk::vector::Float4>(
+            ::core::mem::offset_of!(Weights, v),
+            [256, 16, 16],
+        );
     };
 
     /// `Grid`: 8352 bytes, aligned to 16.
@@ -486,12 +489,12 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Grid>() == 8352);
         ::core::assert!(::core::mem::align_of::<Grid>() == 16);
-        ::core::assert!(::core::mem::offset_of!(Grid, r#type) == 0);
-        ::core::assert!(::core::mem::offset_of!(Grid, cells) == 4);
-        ::core::assert!(::core::mem::offset_of!(Grid, self_) == 8008);
-        ::core::assert!(::core::mem::offset_of!(Grid, data) == 8032);
-        ::core::assert!(::core::mem::offset_of!(Grid, w) == 8048);
-        ::core::assert!(::core::mem::offset_of!(Grid, small) == 8320);
+        ::gpuk::__field::<i32>(::core::mem::offset_of!(Grid, r#type), [0, 4, 4]);
+        ::gpuk::__field::<[[f32; 40]; 50]>(::core::mem::offset_of!(Grid, cells), [4, 8000, 4]);
+        ::gpuk::__field::<Plain>(::core::mem::offset_of!(Grid, self_), [8008, 24, 8]);
+        ::gpuk::__field::<u64>(::core::mem::offset_of!(Grid, data), [8032, 8, 8]);
+        ::gpuk::__field::<Weights>(::core::mem::offset_of!(Grid, w), [8048, 272, 16]);
+        ::gpuk::__field::<[[i32; 2]; 3]>(::core::mem::offset_of!(Grid, small), [8320, 24, 4]);
     };
 
     /// `WithALongNameAsTemplatesHaveThem`: 88 bytes, aligned to 8.
@@ -513,14 +516,16 @@ pub mod structs {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<WithALongNameAsTemplatesHaveThem>() == 88);
         ::core::assert!(::core::mem::align_of::<WithALongNameAsTemplatesHaveThem>() == 8);
-        ::core::assert!(
+        ::gpuk::__field::<[i32; 20]>(
             ::core::mem::offset_of!(
                 WithALongNameAsTemplatesHaveThem,
                 a_field_with_a_long_name_too
-            ) == 0
+            ),
+            [0, 80, 4],
         );
-        ::core::assert!(
-            ::core::mem::offset_of!(WithALongNameAsTemplatesHaveThem, pointer_to_somewhere) == 80
+        ::gpuk::__field::<u64>(
+            ::core::mem::offset_of!(WithALongNameAsTemplatesHaveThem, pointer_to_somewhere),
+            [80, 8, 8],
         );
     };
 

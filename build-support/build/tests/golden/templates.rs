@@ -24,6 +24,8 @@ const _: () = ::gpuk::__abi::<3>();
 pub mod templates {
     // Digest of all that went into the images: 5b1ec0de
 
+    ::gpuk::__needs_f16!("`` in kernel `ns::scale<__half>`");
+
     /// The kernels of `kernels/templates.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {
@@ -672,8 +674,8 @@ pub mod templates {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Pair_float>() == 8);
         ::core::assert!(::core::mem::align_of::<Pair_float>() == 4);
-        ::core::assert!(::core::mem::offset_of!(Pair_float, a) == 0);
-        ::core::assert!(::core::mem::offset_of!(Pair_float, b) == 4);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Pair_float, a), [0, 4, 4]);
+        ::gpuk::__field::<f32>(::core::mem::offset_of!(Pair_float, b), [4, 4, 4]);
     };
 
     /// `ns::Pair<__half>`: 4 bytes, aligned to 2.
@@ -695,8 +697,8 @@ pub mod templates {
     const _: () = {
         ::core::assert!(::core::mem::size_of::<Pair_half>() == 4);
         ::core::assert!(::core::mem::align_of::<Pair_half>() == 2);
-        ::core::assert!(::core::mem::offset_of!(Pair_half, a) == 0);
-        ::core::assert!(::core::mem::offset_of!(Pair_half, b) == 2);
+        ::gpuk::__field::<::gpuk::half::f16>(::core::mem::offset_of!(Pair_half, a), [0, 2, 2]);
+        ::gpuk::__field::<::gpuk::half::f16>(::core::mem::offset_of!(Pair_half, b), [2, 2, 2]);
     };
 
     /// What the kernels were compiled to.

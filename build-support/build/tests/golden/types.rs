@@ -24,6 +24,9 @@ const _: () = ::gpuk::__abi::<3>();
 pub mod types {
     // Digest of all that went into the images: 5b1ec0de
 
+    ::gpuk::__needs_f16!("`__half` in kernel `values`");
+    ::gpuk::__needs_f8!("`__nv_fp8_e4m3` in kernel `values`");
+
     /// The kernels of `kernels/types.cu`, loaded into a context.
     #[derive(Debug)]
     pub struct Kernels {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use gpuk_build::diagnostic::Place;
 use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings};
 use gpuk_build::kernel::{
-    Bounds, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Type,
+    Bounds, Enum, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Type, View,
+    ViewPlace,
 };
 use gpuk_build::site::{SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("shapes", vec![shapes()]),
         ("structs", vec![structs()]),
         ("types", vec![types()]),
+        ("members", vec![members()]),
         ("templates", vec![templates::templates()]),
         ("names", vec![names()]),
         ("many", vec![many()]),
@@ -41,7 +43,11 @@ pub(crate) fn module(name: &str, kernels: Vec<Kernel>, structs: Vec<Struct>) -> 
         name: name.to_owned(),
         source: format!("kernels/{name}.cu"),
         digest: "5b1e…".replace('…', "c0de"),
-        signatures: Signatures { kernels, structs },
+        signatures: Signatures {
+            kernels,
+            structs,
+            ..Signatures::default()
+        },
         checked: BTreeSet::new(),
         images: vec![],
     }
@@ -108,6 +114,7 @@ pub(crate) fn structure(name: &str, size: u64, align: u64, fields: &[(&str, Type
         size,
         align,
         fields: fields.iter().map(field).collect(),
+        views: vec![],
     }
 }
 
@@ -316,6 +323,104 @@ fn structs() -> ModuleBindings {
         vec![kernel("by_value", params), kernel("by_pointer", on_device)],
         structs,
     )
+}
+
+/// Bit-fields, a union, bytes of which nothing is known, enums; names that are taken.
+fn members() -> ModuleBindings {
+    let bits = |name: &str, ty: &Type, first, width| View {
+        name: name.to_owned(),
+        ty: ty.clone(),
+        field: 1,
+        place: ViewPlace::Bits { first, width },
+    };
+    let byte = |name: &str, ty: &Type, at| View {
+        name: name.to_owned(),
+        ty: ty.clone(),
+        field: 0,
+        place: ViewPlace::Byte(at),
+    };
+    let u32 = Type::Scalar(Scalar::U32);
+    let mode = Type::Enum("ns::Mode".to_owned());
+    let mut flags = structure(
+        "Flags",
+        24,
+        8,
+        &[
+            ("s", F32, 0),
+            ("bytes_0", Type::Bytes(12), 4),
+            ("w", Type::Scalar(Scalar::F64), 16),
+        ],
+    );
+    flags.views = vec![
+        bits("a", &u32, 0, 3),
+        bits("type", &mode, 3, 2),
+        bits("on", &Type::Scalar(Scalar::Bool), 72, 1),
+    ];
+    let mut either = structure("Either", 16, 8, &[("bytes", Type::Bytes(16), 0)]);
+    either.views = vec![
+        byte("new", &I32, 0),
+        byte("d", &array(Type::Scalar(Scalar::F64), 2), 0),
+        byte("mode", &mode, 8),
+        byte("flags", &of("Flags"), 0),
+        byte(
+            "a_member_with_a_name_that_does_not_fit_one_line_together_with_its_type",
+            &F32,
+            12,
+        ),
+    ];
+    let unknown = structure("Box_int", 64, 32, &[("bytes", Type::Bytes(64), 0)]);
+    let holder = structure(
+        "Holder",
+        128,
+        32,
+        &[
+            ("flags", of("Flags"), 0),
+            ("either", of("Either"), 24),
+            ("boxed", of("Box_int"), 64),
+        ],
+    );
+    let values = |values: &[(&str, i64)]| {
+        let values = values.iter();
+        let values = values.map(|(name, value)| ((*name).to_owned(), *value as u64));
+        values.collect()
+    };
+    let enums = vec![
+        Enum {
+            name: "Mode".to_owned(),
+            path: "ns::Mode".to_owned(),
+            scalar: Scalar::I8,
+            values: values(&[("Off", -1), ("On", 0), ("self", 1)]),
+        },
+        Enum {
+            name: "Nameless".to_owned(),
+            path: "Nameless".to_owned(),
+            scalar: Scalar::U64,
+            values: vec![],
+        },
+    ];
+    let params = vec![
+        value("Holder", "holder", of("Holder")),
+        value("ns::Mode", "mode", mode.clone()),
+        read(
+            "const Nameless *",
+            "names",
+            Some(Type::Enum("Nameless".to_owned())),
+        ),
+        value("complex<float>", "z", Type::Scalar(Scalar::C32)),
+        write("complex<double> *", "zs", Some(Type::Scalar(Scalar::C64))),
+        read(
+            "const __nv_fp4x2_e2m1 *",
+            "q",
+            Some(Type::Scalar(Scalar::F4E2M1x2)),
+        ),
+    ];
+    let mut module = module(
+        "members",
+        vec![kernel("members", params)],
+        vec![flags, either, unknown, holder],
+    );
+    module.signatures.enums = enums;
+    module
 }
 
 /// Every scalar, vectors, halves and eight-bit floats, by value and behind pointers.

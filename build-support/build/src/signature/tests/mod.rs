@@ -41,6 +41,7 @@ macro_rules! recorded {
 
 const TYPES: Recorded = recorded!("types");
 const NAMES: Recorded = recorded!("names");
+const MEMBERS: Recorded = recorded!("members");
 const REFUSED: Recorded = recorded!("refused");
 
 impl Recorded {
@@ -74,6 +75,8 @@ fn rust(ty: &Type) -> String {
         Type::Vector(name) => format!("vector {name}"),
         Type::Struct(path) => format!("struct {path}"),
         Type::Array(of, length) => format!("[{}; {length}]", rust(of)),
+        Type::Enum(path) => format!("enum {path}"),
+        Type::Bytes(size) => format!("{size} bytes"),
         Type::Address => "address".to_owned(),
         Type::Generic(text) => text.clone(),
     }
@@ -119,6 +122,33 @@ fn render(signatures: &Signatures, findings: &[Diagnostic]) -> String {
             )
             .unwrap();
         }
+        for view in &made.views {
+            let held = &made.fields[view.field].name;
+            writeln!(
+                out,
+                "  {} in {held}: {:?} {}",
+                view.name,
+                view.place,
+                rust(&view.ty)
+            )
+            .unwrap();
+        }
+    }
+    for made in &signatures.enums {
+        let values: Vec<_> = made
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        writeln!(
+            out,
+            "enum {} = {}: {:?} {{ {} }}",
+            made.name,
+            made.path,
+            made.scalar,
+            values.join(", ")
+        )
+        .unwrap();
     }
     for finding in findings {
         let code = finding
@@ -147,6 +177,11 @@ fn types() {
 #[test]
 fn names() {
     insta::assert_snapshot!(NAMES.rendered());
+}
+
+#[test]
+fn members() {
+    insta::assert_snapshot!(MEMBERS.rendered());
 }
 
 #[test]
@@ -344,7 +379,7 @@ fn ptx_by_declaration() {
 /// Whatever is cut off or missing, reading goes on to the end.
 #[test]
 fn broken_text_is_read_without_a_panic() {
-    for Recorded { text, .. } in [TYPES, NAMES, REFUSED] {
+    for Recorded { text, .. } in [TYPES, NAMES, MEMBERS, REFUSED] {
         for at in (0..text.len()).step_by(5) {
             let _ = Probe::new(&Declarations::read(&text[..at]));
             let _ = Probe::new(&Declarations::read(&text[at..]));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gpuk_ptx::Module;
 
-use super::{NAMES, REFUSED, Recorded, TYPES, of_cuda};
+use super::{MEMBERS, NAMES, REFUSED, Recorded, TYPES, of_cuda};
 use crate::env::Env;
 use crate::probe::{self, Probe};
 use crate::source::Declarations;
@@ -77,7 +77,7 @@ fn own_lines(name: &str, text: &str) -> String {
 #[ignore = "needs nvcc"]
 fn nvcc_makes_what_is_recorded() {
     let bench = Bench::new(&["-std=c++17"]);
-    for Recorded { name, text, ptx } in [TYPES, NAMES, REFUSED] {
+    for Recorded { name, text, ptx } in [TYPES, NAMES, MEMBERS, REFUSED] {
         let source = std::fs::read_to_string(fixture(name, "cu")).unwrap();
         let file = format!("{name}.cu");
         let whole = bench.preprocess(&file, &source);
@@ -113,7 +113,7 @@ fn nvcc_makes_the_same_kernels_with_a_probe_and_without() {
     ];
     for flags in flags {
         let bench = Bench::new(flags);
-        for Recorded { name, .. } in [TYPES, NAMES, REFUSED] {
+        for Recorded { name, .. } in [TYPES, NAMES, MEMBERS, REFUSED] {
             let file = format!("{name}.cu");
             let source = std::fs::read_to_string(fixture(name, "cu")).unwrap();
             // The last line is a comment without an end, a pragma stays in force.

@@ -66,13 +66,71 @@ impl Counted {
         Self { project, log }
     }
 
-    /// Builds and says how many sources the device compiler saw, and whether any compiler process ran.
-    fn build(&self, args: &[&str]) -> (usize, bool) {
+    /// Builds, and says which of the toolkit's programs ran, sorted.
+    fn build(&self, args: &[&str]) -> Vec<String> {
         let _ = std::fs::remove_file(&self.log);
         let _ = self.project.gpuk(&[&["build"], args].concat()).ok();
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let compiled = log.lines().filter(|line| *line == "cicc").count();
-        (compiled, !log.is_empty())
+        let mut ran: Vec<_> = log.lines().map(str::to_owned).collect();
+        ran.sort();
+        ran
+    }
+
+    /// Runs the commands to come with a variable set or unset.
+    fn with(mut self, name: &str, value: Option<&str>) -> Self {
+        self.project = self.project.env(name, value);
+        self
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.project.root().join(file)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        self.project.write(file, text);
+    }
+
+    fn remove(&self, file: &str) {
+        let path = self.path(file);
+        match path.is_dir() {
+            true => std::fs::remove_dir_all(path).unwrap(),
+            false => std::fs::remove_file(path).unwrap(),
+        }
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        std::fs::create_dir_all(self.path(to).parent().unwrap()).unwrap();
+        std::fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    /// Moves a file's time of change, and leaves its contents.
+    fn touch(&self, file: &str, hours: i64) {
+        let distance = std::time::Duration::from_secs(hours.unsigned_abs() * 3600);
+        let now = std::time::SystemTime::now();
+        let time = if hours < 0 {
+            now - distance
+        } else {
+            now + distance
+        };
+        let file = std::fs::File::options().append(true).open(self.path(file));
+        file.unwrap().set_modified(time).unwrap();
+    }
+
+    /// A unit of the store, cut in half.
+    fn damage_a_unit(&self) {
+        let mut units = std::fs::read_dir(self.path("target/gpuk/.store/units")).unwrap();
+        let cubin = units.next().unwrap().unwrap().path().join("module.cubin");
+        let whole = std::fs::read(&cubin).unwrap();
+        std::fs::write(cubin, &whole[..whole.len() / 2]).unwrap();
+    }
+
+    fn configure(&self, lines: &str) {
+        const PACKAGE: &str =
+            "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+        self.write(
+            "Cargo.toml",
+            &format!("{PACKAGE}\n[package.metadata.gpuk]\n{lines}\n"),
+        );
     }
 }
 
@@ -87,100 +145,266 @@ fn toolkit(project: &Project) -> PathBuf {
     )
 }
 
+/// What may run for a change.
+#[derive(Debug, Clone, Copy)]
+enum Ran {
+    /// Nothing at all.
+    Nothing,
+    /// nvcc may be asked how it compiles; it compiles nothing.
+    Asked,
+    /// So many sources are compiled, and assembled once each.
+    Sources(usize),
+}
+
+const A: &str = "kernels/a.cu";
+const B: &str = "extern \"C\" __global__ void b(float *y) { y[0] = 2; }\n";
+const C: &str = "extern \"C\" __global__ void c(float *y) { y[0] = 3; }\n";
+
+/// What changes in the project, and what is to run then. Each row starts where the one before has ended.
+type Row = (&'static str, fn(&Counted), Ran);
+
+const ROWS: &[Row] = &[
+    ("nothing", |_| {}, Ran::Nothing),
+    (
+        "a source written again as it was",
+        |c| c.write("kernels/b.cu", B),
+        Ran::Nothing,
+    ),
+    ("a source touched", |c| c.touch(A, 0), Ran::Nothing),
+    (
+        "a header dated into the future",
+        |c| c.touch("kernels/deep.cuh", 24),
+        Ran::Nothing,
+    ),
+    (
+        "a header dated into the past",
+        |c| c.touch("kernels/deep.cuh", -24),
+        Ran::Nothing,
+    ),
+    (
+        "a file that is no source",
+        |c| c.write("kernels/README", "x"),
+        Ran::Nothing,
+    ),
+    (
+        "a header that nobody reads",
+        |c| c.write("kernels/none.cuh", "x"),
+        Ran::Nothing,
+    ),
+    (
+        "a header of a header",
+        |c| c.write("kernels/deep.cuh", "#define DEEP 3\n"),
+        Ran::Sources(1),
+    ),
+    (
+        "the header as it was",
+        |c| c.write("kernels/deep.cuh", "#define DEEP 1\n"),
+        Ran::Nothing,
+    ),
+    (
+        "and once more as it became",
+        |c| c.write("kernels/deep.cuh", "#define DEEP 3\n"),
+        Ran::Nothing,
+    ),
+    (
+        "a header from another folder",
+        |c| {
+            c.write("include/far.cuh", "#define FAR 4\n");
+            c.write("kernels/a.cuh", "#include \"far.cuh\"\n#define A FAR\n");
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "a nearer header",
+        |c| c.write("kernels/far.cuh", "#define FAR 5\n"),
+        Ran::Sources(1),
+    ),
+    (
+        "the nearer header taken away",
+        |c| c.remove("kernels/far.cuh"),
+        Ran::Nothing,
+    ),
+    (
+        "a comment behind code",
+        |c| c.write("kernels/b.cu", &B.replace(";", "; /* two */")),
+        Ran::Asked,
+    ),
+    (
+        "a second architecture",
+        |c| c.configure("include = ['include']\narchs = ['80', '90']"),
+        Ran::Sources(2),
+    ),
+    (
+        "without it again",
+        |c| c.configure("include = ['include']"),
+        Ran::Nothing,
+    ),
+    (
+        "a new source",
+        |c| c.write("kernels/c.cu", C),
+        Ran::Sources(1),
+    ),
+    (
+        "a source deleted",
+        |c| c.remove("kernels/c.cu"),
+        Ran::Nothing,
+    ),
+    (
+        "a source restored",
+        |c| c.write("kernels/c.cu", C),
+        Ran::Nothing,
+    ),
+    (
+        "a source renamed",
+        |c| c.rename("kernels/c.cu", "kernels/d.cu"),
+        Ran::Sources(1),
+    ),
+    (
+        "a source moved",
+        |c| c.rename("kernels/d.cu", "kernels/x/d.cu"),
+        Ran::Sources(1),
+    ),
+    (
+        "a source excluded",
+        |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']"),
+        Ran::Nothing,
+    ),
+    (
+        "a flag",
+        |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']\nflags = ['-DX=1']"),
+        Ran::Sources(2),
+    ),
+    (
+        "without the flag",
+        |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']"),
+        Ran::Nothing,
+    ),
+    (
+        "wrappers removed",
+        |c| c.remove("target/gpuk/p/kernels.rs"),
+        Ran::Nothing,
+    ),
+    (
+        "images removed",
+        |c| c.remove("target/gpuk/p/images"),
+        Ran::Nothing,
+    ),
+    (
+        "the report removed",
+        |c| c.remove("target/gpuk/p/report.json"),
+        Ran::Nothing,
+    ),
+    (
+        "traces removed",
+        |c| c.remove("target/gpuk/p/traces"),
+        Ran::Asked,
+    ),
+    (
+        "what is known of the tools removed",
+        |c| c.remove("target/gpuk/p/tools.json"),
+        Ran::Asked,
+    ),
+    (
+        "the store removed",
+        |c| c.remove("target/gpuk/.store"),
+        Ran::Nothing,
+    ),
+    (
+        "then the wrappers",
+        |c| c.remove("target/gpuk/p/kernels.rs"),
+        Ran::Sources(2),
+    ),
+    (
+        "a unit damaged, and the wrappers gone",
+        |c| {
+            c.damage_a_unit();
+            c.remove("target/gpuk/p/kernels.rs");
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "another compiler in the same place",
+        |c| {
+            let cicc = c.path("toolkit/nvvm/bin/cicc");
+            let script = std::fs::read_to_string(&cicc).unwrap();
+            std::fs::write(cicc, script + "# newer\n").unwrap();
+        },
+        Ran::Sources(2),
+    ),
+];
+
 #[test]
 #[ignore = "needs nvcc"]
-fn nvcc_only_what_depends_on_a_change_is_compiled() {
-    let mut counted = Counted::new();
-    counted.project = counted.project.config("include = ['include']");
-    let Counted { project, .. } = &counted;
-    let (nothing, fresh) = ((0, false), |(compiled, _): (usize, bool)| compiled);
-    assert_eq!(fresh(counted.build(&[])), 2, "cold");
-    assert_eq!(counted.build(&[]), nothing, "no change");
-    project.write(
-        "kernels/b.cu",
-        "extern \"C\" __global__ void b(float *y) { y[0] = 2; }\n",
-    );
-    assert_eq!(
-        counted.build(&[]),
-        nothing,
-        "written again with the same contents"
-    );
-    project.write("kernels/deep.cuh", "#define DEEP 3\n");
-    assert_eq!(fresh(counted.build(&[])), 1, "a header of a header");
-    project.write("kernels/deep.cuh", "#define DEEP 1\n");
-    assert_eq!(counted.build(&[]).0, 0, "switched back: from the store");
-    project.write("kernels/a.cuh", "#include \"far.cuh\"\n#define A FAR\n");
-    project.write("include/far.cuh", "#define FAR 4\n");
-    assert_eq!(fresh(counted.build(&[])), 1, "a header from another folder");
-    project.write("kernels/far.cuh", "#define FAR 5\n");
-    assert_eq!(fresh(counted.build(&[])), 1, "a nearer header");
-    std::fs::remove_file(project.root().join("kernels/far.cuh")).unwrap();
-    assert_eq!(counted.build(&[]).0, 0, "taken away again");
-    project.write("kernels/a.cuh", "#include \"deep.cuh\"\n#define A DEEP\n");
-    project.write(
-        "kernels/b.cu",
-        "/// Sets two.\nextern \"C\" __global__ void b(float *y) { y[0] = 2; }\n",
-    );
-    counted.build(&[]);
-    let bindings =
-        std::fs::read_to_string(project.root().join("target/gpuk/p/kernels.rs")).unwrap();
-    assert!(bindings.contains("Sets two."), "a comment reaches the docs");
-    assert_eq!(
-        fresh(counted.build(&["--arch", "80,90"])),
-        2,
-        "another arch beside the old"
-    );
-    assert_eq!(counted.build(&["--arch", "80,90"]), nothing);
-    assert_eq!(counted.build(&[]).0, 0, "the arch taken away again");
-    project.write(
-        "kernels/c.cu",
-        "extern \"C\" __global__ void c(float *y) { y[0] = 3; }\n",
-    );
-    assert_eq!(fresh(counted.build(&[])), 1, "a new source");
-    std::fs::remove_file(project.root().join("kernels/c.cu")).unwrap();
-    assert_eq!(counted.build(&[]).0, 0, "a source taken away");
-    let bindings =
-        std::fs::read_to_string(project.root().join("target/gpuk/p/kernels.rs")).unwrap();
-    assert!(!bindings.contains("mod c"), "nothing of it stays");
-    std::fs::rename(
-        project.root().join("kernels/b.cu"),
-        project.root().join("kernels/renamed.cu"),
-    )
-    .unwrap();
-    assert!(fresh(counted.build(&[])) <= 1, "renamed");
-    std::fs::remove_file(project.root().join("target/gpuk/p/kernels.rs")).unwrap();
-    assert_eq!(
-        counted.build(&[]).0,
-        0,
-        "wrappers removed: drawn again from the store"
-    );
-    assert!(project.root().join("target/gpuk/p/kernels.rs").exists());
+fn nvcc_what_changes_and_what_is_compiled_then() {
+    let counted = Counted::new();
+    counted.configure("include = ['include']");
+    let compiled = |ran: &[String]| ran.iter().filter(|it| *it == "cicc").count();
+    assert_eq!(compiled(&counted.build(&[])), 2, "cold");
+    let mut wrong = Vec::new();
+    for (what, change, expected) in ROWS {
+        change(&counted);
+        let ran = counted.build(&[]);
+        let assembled = ran.iter().filter(|it| *it == "ptxas").count();
+        let right = match expected {
+            Ran::Nothing => ran.is_empty(),
+            Ran::Asked => compiled(&ran) == 0 && assembled == 0,
+            Ran::Sources(count) => compiled(&ran) == *count && assembled == *count,
+        };
+        if !right {
+            wrong.push(format!("{what}: {expected:?}, but ran {ran:?}"));
+        }
+        let again = counted.build(&[]);
+        if !again.is_empty() {
+            wrong.push(format!("{what}, then nothing: ran {again:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 #[ignore = "needs nvcc"]
-fn nvcc_flags_and_variables_rebuild() {
+fn nvcc_variables_and_profiles_rebuild() {
     let counted = Counted::new();
-    let cold = counted.build(&[]).0;
-    assert_eq!(cold, 2);
-    let manifest = std::fs::read_to_string(counted.project.root().join("Cargo.toml")).unwrap();
-    counted.project.write(
-        "Cargo.toml",
-        &format!("{manifest}\n[package.metadata.gpuk]\nflags = ['-DX=1']\n"),
+    let compiled = |counted: &Counted, args: &[&str]| {
+        counted
+            .build(args)
+            .iter()
+            .filter(|it| *it == "cicc")
+            .count()
+    };
+    assert_eq!(compiled(&counted, &[]), 2, "cold");
+    assert_eq!(compiled(&counted, &["--release"]), 2, "debug checks");
+    assert!(counted.build(&[]).is_empty(), "the profile before");
+    assert_eq!(compiled(&counted, &["--arch", "90"]), 2, "an architecture");
+    let counted = counted.with("NVCC_APPEND_FLAGS", Some("-DY=2"));
+    assert_eq!(compiled(&counted, &[]), 2, "a variable that nvcc reads");
+    let counted = counted.with("GPUK_DEBUG_CHECKS", Some("0"));
+    assert_eq!(compiled(&counted, &[]), 2, "debug checks, by variable");
+    assert!(counted.build(&[]).is_empty());
+    let counted = counted
+        .with("NVCC_APPEND_FLAGS", None)
+        .with("GPUK_DEBUG_CHECKS", None);
+    assert!(counted.build(&[]).is_empty(), "without the variables");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_what_is_deleted_leaves_nothing_and_comments_reach_the_wrappers() {
+    let counted = Counted::new();
+    let wrappers = || std::fs::read_to_string(counted.path("target/gpuk/p/kernels.rs")).unwrap();
+    counted.build(&[]);
+    counted.write("kernels/b.cu", &format!("/// Sets two.\n{B}"));
+    counted.build(&[]);
+    assert!(wrappers().contains("Sets two."));
+    counted.remove("kernels/b.cu");
+    counted.build(&[]);
+    assert!(!wrappers().contains("mod b"));
+    let images = std::fs::read_dir(counted.path("target/gpuk/p/images")).unwrap();
+    let images: Vec<_> = images
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        images.iter().all(|name| name.starts_with("a-")),
+        "{images:?}"
     );
-    assert_eq!(counted.build(&[]).0, 2, "a flag");
-    assert_eq!(counted.build(&["--release"]).0, 2, "debug checks");
-    let Counted { project, log } = counted;
-    let counted = Counted {
-        project: project.env("NVCC_APPEND_FLAGS", Some("-DY=2")),
-        log,
-    };
-    assert_eq!(counted.build(&[]).0, 2, "a variable that nvcc reads");
-    let Counted { project, log } = counted;
-    let counted = Counted {
-        project: project.env("GPUK_DEBUG_CHECKS", Some("0")),
-        log,
-    };
-    assert_eq!(counted.build(&[]).0, 2, "debug checks, by variable");
-    assert_eq!(counted.build(&[]), (0, false));
 }

@@ -85,6 +85,9 @@ pub(crate) struct Unit {
 /// How much the units may take, in bytes, if nothing else is said.
 pub(crate) const LIMIT: u64 = 4 << 30;
 
+/// How many traces of a source are kept.
+const TRACES: usize = 8;
+
 /// What is used again within this time is not marked as used again: a mark is a write.
 const MARKED: Duration = Duration::from_secs(3600);
 
@@ -110,15 +113,20 @@ impl Store {
         Ok(store)
     }
 
-    /// What a source read the last time, if that is known and undamaged.
-    pub(crate) fn trace(&self, input: &Digest) -> Option<Trace> {
-        let trace: Trace = read_json(&self.trace_path(input))?;
-        trace.key.is_sound().then_some(trace)
+    /// What a source read the last times, the latest first, as far as that is known and undamaged.
+    pub(crate) fn traces(&self, input: &Digest) -> Vec<Trace> {
+        let traces: Vec<Trace> = read_json(&self.trace_path(input)).unwrap_or_default();
+        let sound = traces.into_iter().filter(|trace| trace.key.is_sound());
+        sound.collect()
     }
 
-    /// Keeps what a source read.
-    pub(crate) fn keep_trace(&self, input: &Digest, trace: &Trace) -> Result<(), FsError> {
-        fs::write(&self.trace_path(input), &to_json(trace)).map(drop)
+    /// Keeps what a source read, and what it read before: a branch may be switched back.
+    pub(crate) fn keep_trace(&self, input: &Digest, trace: Trace) -> Result<(), FsError> {
+        let mut traces = self.traces(input);
+        traces.retain(|old| old.files != trace.files || old.absent != trace.absent);
+        traces.insert(0, trace);
+        traces.truncate(TRACES);
+        fs::write(&self.trace_path(input), &to_json(&traces)).map(drop)
     }
 
     /// A unit that reads back whole.
@@ -354,8 +362,8 @@ mod tests {
             fragment: false,
         };
         let input = Digest::of(b"input");
-        store.keep_trace(&input, &trace).unwrap();
-        let trace = store.trace(&input).unwrap();
+        store.keep_trace(&input, trace).unwrap();
+        let trace = store.traces(&input).remove(0);
         assert!(trace.holds(folder.path(), &FileDigests::default()));
         let nearer = folder.path().join("nearer");
         std::fs::create_dir(&nearer).unwrap();

@@ -25,6 +25,9 @@ pub(crate) struct Tools {
     recipes: BTreeMap<Arch, Recipe>,
 }
 
+/// How many recipes of earlier builds are kept.
+const KEPT: usize = 32;
+
 /// What was found for the last build.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Known {
@@ -127,6 +130,11 @@ impl Tools {
             };
             keyed.insert(key, recipe.clone());
             recipes.insert(*arch, recipe);
+        }
+        // Those of other profiles and architectures are wanted again.
+        let earlier = known.recipes.into_iter();
+        for (key, recipe) in earlier.take(KEPT) {
+            keyed.entry(key).or_insert(recipe);
         }
         let known = Known {
             toolchain: Some(toolchain.clone()),

@@ -52,8 +52,8 @@ pub(crate) struct Job<'a> {
     pub(crate) arch: Arch,
     /// What the unit depends on beside the files it reads.
     input: Digest,
-    /// What it read the last time.
-    trace: Option<Trace>,
+    /// What it read the last times, the latest first.
+    traces: Vec<Trace>,
 }
 
 /// A unit, and what it read.
@@ -94,21 +94,20 @@ impl<'a> Job<'a> {
             recipe.as_bytes(),
             &modes.unwrap_or_default(),
         ]);
-        let trace = shop.store.trace(&input);
+        let traces = shop.store.traces(&input);
         Self {
             source,
             arch,
             input,
-            trace,
+            traces,
         }
     }
 
-    /// The unit's key, if nothing that it read has changed.
+    /// What it read and became once, if all of that is now as it was then.
     pub(crate) fn key(&self, shop: &Shop<'_>) -> Option<&Trace> {
-        let trace = self.trace.as_ref()?;
-        trace
-            .holds(&shop.package.root, shop.digests)
-            .then_some(trace)
+        let root = &shop.package.root;
+        let mut traces = self.traces.iter();
+        traces.find(|trace| trace.holds(root, shop.digests))
     }
 
     /// How long it takes: what it took the last time, else a guess from its size.
@@ -117,7 +116,7 @@ impl<'a> Job<'a> {
             let file = std::fs::metadata(shop.package.root.join(&self.source.path));
             file.map_or(0, |file| file.len() / 100)
         };
-        self.trace.as_ref().map_or_else(size, |trace| trace.took_ms)
+        self.traces.first().map_or_else(size, |trace| trace.took_ms)
     }
 
     /// `kernels/gather.cu (sm_80)`.
@@ -155,7 +154,7 @@ impl<'a> Job<'a> {
             .iter()
             .any(|path| modified(path).is_ok_and(|time| time >= began))
         {
-            shop.store.keep_trace(&self.input, &trace)?;
+            shop.store.keep_trace(&self.input, trace)?;
         }
         Ok(made)
     }
@@ -174,7 +173,7 @@ impl<'a> Job<'a> {
             took_ms: 0,
             fragment: true,
         };
-        shop.store.keep_trace(&self.input, &trace)
+        shop.store.keep_trace(&self.input, trace)
     }
 
     fn digests(&self, shop: &Shop<'_>, files: &[PathBuf]) -> Vec<(PathBuf, Digest)> {

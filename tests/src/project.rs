@@ -122,6 +122,14 @@ impl Project {
         command
     }
 
+    /// Any program in the project, not yet started.
+    #[must_use]
+    pub fn command_of(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = self.command(program.as_ref());
+        command.args(args);
+        command
+    }
+
     /// Runs cargo itself in the project.
     ///
     /// # Panics

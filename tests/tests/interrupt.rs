@@ -1,7 +1,7 @@
 //! A build killed at any moment leaves nothing that a later build takes for good.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gpuk_tests::Project;
@@ -23,7 +23,10 @@ fn project() -> Project {
 
 /// Every result by name.
 fn results(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let out = root.join("target/gpuk/p");
+    results_in(&root.join("target/gpuk/p"))
+}
+
+fn results_in(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let images = std::fs::read_dir(out.join("images"))
         .unwrap()
         .flatten()
@@ -39,30 +42,183 @@ fn results(root: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
+/// Numbers that look random and are the same in each run (Knuth's MMIX).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// What else goes wrong beside the kill.
+fn spoil(root: &Path, random: &mut Random) {
+    let out = root.join("target/gpuk/p");
+    let folder = match random.below(6) {
+        0 => root.join("target/gpuk/.store/units"),
+        1 => out.join("traces"),
+        2 => out.join("images"),
+        3 => out.clone(),
+        // A clock that jumps, forwards or back.
+        4 => return jump(root, random),
+        _ => return,
+    };
+    let mut files = Vec::new();
+    collect(&folder, &mut files);
+    if files.is_empty() {
+        return;
+    }
+    let chosen = &files[usize::try_from(random.below(files.len() as u64)).unwrap()];
+    let whole = std::fs::read(chosen).unwrap_or_default();
+    let end = usize::try_from(random.below(whole.len() as u64 + 1)).unwrap();
+    std::fs::write(chosen, &whole[..end]).unwrap();
+}
+
+fn jump(root: &Path, random: &mut Random) {
+    let distance = Duration::from_secs(random.below(1_000_000));
+    let now = std::time::SystemTime::now();
+    let time = if random.below(2) == 0 {
+        now - distance
+    } else {
+        now + distance
+    };
+    let mut files = Vec::new();
+    collect(&root.join("kernels"), &mut files);
+    collect(&root.join("target/gpuk"), &mut files);
+    for file in files {
+        let file = std::fs::File::options().append(true).open(file).unwrap();
+        file.set_modified(time).unwrap();
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => collect(&entry.path(), files),
+            false => files.push(entry.path()),
+        }
+    }
+    files.sort();
+}
+
+/// `GPUK_TEST_KILLS` says how often; 30 times if it is not set.
 #[test]
 #[ignore = "needs nvcc"]
-fn nvcc_thirty_killed_builds_end_as_a_clean_one() {
+fn nvcc_killed_and_spoilt_builds_end_as_a_clean_one() {
+    let kills = std::env::var("GPUK_TEST_KILLS").map_or(30, |text| text.parse().unwrap());
     let clean = project();
     let start = std::time::Instant::now();
     let _ = clean.gpuk(&["build"]).ok();
-    let whole = start.elapsed();
+    let whole = u64::try_from(start.elapsed().as_millis()).unwrap();
     let expected = results(&clean.root());
 
     let killed = project();
-    for step in 0..30_u32 {
+    let root = killed.root();
+    let mut random = Random(1);
+    for kill in 0..kills {
         let mut child = killed
             .gpuk_command(&["build", "-j", "2"])
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(whole * step / 30 + Duration::from_millis(u64::from(step % 7)));
+        std::thread::sleep(Duration::from_millis(random.below(whole)));
         let _ = child.kill();
         let _ = child.wait();
-        if step % 10 == 9 {
-            let _ = killed.gpuk(&["build"]).ok();
-            assert_eq!(results(&killed.root()), expected, "after {step} kills");
-            std::fs::remove_dir_all(killed.root().join("target/gpuk/.store/units")).unwrap();
-            std::fs::remove_file(killed.root().join("target/gpuk/p/report.json")).unwrap();
+        spoil(&root, &mut random);
+        let output = killed.gpuk(&["build"]);
+        assert_eq!(output.code, Some(0), "kill {kill}: {}", output.shown());
+        assert_eq!(results(&root), expected, "after kill {kill}");
+        if random.below(2) == 0 {
+            let _ = std::fs::remove_dir_all(root.join("target/gpuk/.store/units"));
         }
+        let _ = std::fs::remove_file(root.join("target/gpuk/p/report.json"));
     }
+}
+
+/// Writes fail behind a number of bytes, as on a disk that is full.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs nvcc"]
+fn nvcc_a_full_disk_leaves_nothing_half_written() {
+    let clean = project();
+    let _ = clean.gpuk(&["build"]).ok();
+    let expected = results(&clean.root());
+    let mut failed = 0;
+    for kib in [0, 1, 2, 4, 8, 16] {
+        let full = project();
+        // The signal is ignored, so that writing fails instead.
+        let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" build");
+        let mut command = full.command_of("bash", &["-c", &script, GPUK]);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("panicked"), "{kib} KiB: {said}");
+        if !output.status.success() {
+            failed += 1;
+            assert!(said.contains("error"), "{kib} KiB: {said}");
+        }
+        let output = full.gpuk(&["build"]);
+        assert_eq!(output.code, Some(0), "{kib} KiB: {}", output.shown());
+        assert_eq!(results(&full.root()), expected, "{kib} KiB");
+    }
+    assert!(failed > 2, "the limit is felt");
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_store_that_cannot_be_written_costs_time_alone() {
+    let project = project().file("store", "a file where a folder should be");
+    let store = project.root().join("store").display().to_string();
+    let project = project.env("GPUK_STORE", Some(&store));
+    for _ in 0..2 {
+        let output = project.gpuk(&["build"]).ok();
+        assert!(
+            output
+                .stderr
+                .contains("warning: compiled kernels are not kept: could not make the folder"),
+            "{}",
+            output.stderr
+        );
+        std::fs::remove_file(project.root().join("target/gpuk/p/report.json")).unwrap();
+    }
+    assert_eq!(results(&project.root()).len(), 7);
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_ten_builds_at_once_agree() {
+    let project = project();
+    let root = project.root();
+    let store = root.join("shared").display().to_string();
+    let project = project.env("GPUK_STORE", Some(&store));
+    // Half of them in one folder, where they wait for each other, half with nothing but the store in common.
+    let folders: Vec<_> = (0..10)
+        .map(|index| format!("target{}", index.max(5) - 5))
+        .collect();
+    let children: Vec<_> = folders
+        .iter()
+        .map(|folder| {
+            let mut command = project.gpuk_command(&["build", "-j", "1", "--target-dir", folder]);
+            command
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let all = folders
+        .iter()
+        .map(|folder| results_in(&root.join(folder).join("gpuk/p")));
+    let all: Vec<_> = all.collect();
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
 }

@@ -117,6 +117,7 @@ pub fn build(
     }
     let made = make(&plan, &shop, tokens, &mut findings)?;
     store.collect(package.store.limit);
+    findings.extend(store.lost());
     stop_at_errors(&mut findings, &sources, &made.files)?;
 
     let modules = join_all(&made.units, &sources, &mut findings);

@@ -15,13 +15,14 @@
 //! is removed; [`Store::collect`] removes what was not used for longest.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::digest::{Digest, FileDigests};
 use crate::fs::{self, FsError};
 use crate::kernel::Signatures;
@@ -99,18 +100,34 @@ const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct Store {
     units: PathBuf,
     traces: PathBuf,
+    /// Why a unit could not be kept, the first time.
+    lost: Mutex<Option<FsError>>,
 }
 
 impl Store {
     /// Units in `shared`, traces in `own`.
+    ///
+    /// # Errors
+    /// The folder of the traces cannot be made. Units that cannot be kept are made again; see [`Self::lost`].
     pub(crate) fn open(shared: &Path, own: &Path) -> Result<Self, FsError> {
         let store = Self {
             units: shared.join("units"),
             traces: own.join("traces"),
+            lost: Mutex::default(),
         };
-        fs::create_dir(&store.units)?;
         fs::create_dir(&store.traces)?;
         Ok(store)
+    }
+
+    /// Why a unit could not be kept, if one could not.
+    pub(crate) fn lost(&self) -> Option<Diagnostic> {
+        let lost = self.lost.lock().ok()?.take()?;
+        let said = format!(
+            "compiled kernels are not kept: {}",
+            crate::error::chain(&lost)
+        );
+        let finding = Diagnostic::new(None, Level::Warning, said);
+        Some(finding.help("make the folder writable, or name another in `GPUK_STORE`"))
     }
 
     /// What a source read the last times, the latest first, as far as that is known and undamaged.
@@ -144,8 +161,16 @@ impl Store {
         unit
     }
 
-    /// Keeps a unit; one that another process kept first stays.
-    pub(crate) fn keep(&self, unit: &Unit) -> Result<(), FsError> {
+    /// Keeps a unit, if the folder can be written to; one that another process kept first stays.
+    pub(crate) fn keep(&self, unit: &Unit) {
+        if let Err(error) = self.try_keep(unit)
+            && let Ok(mut lost) = self.lost.lock()
+        {
+            lost.get_or_insert(error);
+        }
+    }
+
+    fn try_keep(&self, unit: &Unit) -> Result<(), FsError> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = self
@@ -292,8 +317,8 @@ mod tests {
         let store = Store::open(folder.path(), folder.path()).unwrap();
         let unit = unit();
         assert!(store.unit(&unit.key).is_none());
-        store.keep(&unit).unwrap();
-        store.keep(&unit).unwrap();
+        store.keep(&unit);
+        store.keep(&unit);
         assert_eq!(store.unit(&unit.key).unwrap().ptx, unit.ptx);
         for file in ["module.ptx", "module.cubin", "unit.json"] {
             let path = store.unit_path(&unit.key).join(file);
@@ -301,8 +326,9 @@ mod tests {
             std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
             assert!(store.unit(&unit.key).is_none(), "{file}");
             assert!(!store.unit_path(&unit.key).exists());
-            store.keep(&unit).unwrap();
+            store.keep(&unit);
         }
+        assert_eq!(store.lost(), None);
         let left = std::fs::read_dir(folder.path().join("units"))
             .unwrap()
             .count();
@@ -315,12 +341,10 @@ mod tests {
         let store = Store::open(folder.path(), folder.path()).unwrap();
         let keys: Vec<_> = (0..4_u8).map(|index| Digest::of(&[index])).collect();
         for (key, days) in keys.iter().zip([30, 10, 20, 1]) {
-            store
-                .keep(&Unit {
-                    key: key.clone(),
-                    ..unit()
-                })
-                .unwrap();
+            store.keep(&Unit {
+                key: key.clone(),
+                ..unit()
+            });
             age(&store.unit_path(key).join(USED), days);
         }
         let abandoned = folder.path().join("units/new-1-1");

@@ -199,7 +199,7 @@ impl<'a> Job<'a> {
             .and_then(|signed| checked::check(self, shop, signed))
             .and_then(|checked| assemble::assemble(self, shop, checked, key));
         let unit = made.map_err(|error| error.having_read(&files))?;
-        shop.store.keep(&unit)?;
+        shop.store.keep(&unit);
         Ok(Made { unit, files })
     }
 

@@ -55,23 +55,32 @@ impl KernelInfo {
         Launch::default().block(self.exact_block.unwrap_or([threads, 1, 1]))
     }
 
-    /// Offsets and sizes in bytes of all parameters, the hidden one included, as PTX lays them out.
-    pub(crate) fn layout(&self) -> impl Iterator<Item = Place> + '_ {
+    /// Offsets and sizes in bytes of all parameters, the hidden one included, in a block that starts at an address.
+    pub(crate) fn layout(&self, base: usize) -> impl Iterator<Item = Place> + '_ {
         let hidden = self.checked.then_some(ParamInfo {
             name: HIDDEN,
             size: 8,
             align: 8,
         });
-        let mut end = 0;
+        let mut end = base;
         self.params.iter().copied().chain(hidden).map(move |param| {
-            let offset = usize::next_multiple_of(end, param.align.max(1));
-            end = offset + param.size;
+            let start = usize::next_multiple_of(end, param.align.max(1));
+            end = start + param.size;
             Place {
                 name: param.name,
-                offset,
+                offset: start - base,
                 size: param.size,
             }
         })
+    }
+
+    /// The addresses that tell layouts of the parameter block apart.
+    ///
+    /// In machine code the block starts at one in the constant bank that depends on the architecture, 0x210 on `sm_90`,
+    /// and what has an alignment above 16, a tensor map for one, is aligned there and not in the block.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = usize> {
+        let aligns = self.params.iter().map(|param| param.align);
+        (0..aligns.max().unwrap_or(0).max(1)).step_by(16)
     }
 
     /// How many arguments a launch passes.
@@ -119,11 +128,34 @@ mod tests {
     #[test]
     fn parameters_are_aligned_one_after_the_other() {
         let places: Vec<_> = INFO
-            .layout()
+            .layout(0)
             .map(|place| (place.offset, place.size))
             .collect();
         assert_eq!(places, [(0, 1), (8, 8), (16, 12), (32, 16), (48, 8)]);
         assert_eq!(INFO.arguments(), 5);
+        assert_eq!(INFO.bases().collect::<Vec<_>>(), [0]);
+    }
+
+    /// Offsets of `cuFuncGetParamInfo` for kernels with a byte in front, on an H200.
+    #[test]
+    fn large_alignments_are_those_of_the_address() {
+        const fn behind_a_byte(params: &'static [ParamInfo]) -> KernelInfo {
+            KernelInfo {
+                params,
+                checked: false,
+                ..INFO
+            }
+        }
+        const MAP: KernelInfo = behind_a_byte(&[param("a", 1, 1), param("map", 128, 128)]);
+        const VECTOR: KernelInfo = behind_a_byte(&[param("a", 1, 1), param("v", 32, 32)]);
+        let offsets = |info: &KernelInfo| {
+            let bases = info.bases();
+            let second = |base| info.layout(base).nth(1).map(|place| place.offset);
+            bases.filter_map(second).collect::<Vec<_>>()
+        };
+        assert!(offsets(&MAP).contains(&112));
+        assert!(offsets(&VECTOR).contains(&16));
+        assert!(!offsets(&VECTOR).contains(&48));
     }
 
     #[test]

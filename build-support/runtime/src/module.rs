@@ -143,8 +143,9 @@ impl Module {
             found,
             image: self.image,
         };
-        for (index, place) in info.layout().enumerate() {
-            let (offset, size) = match get(index) {
+        let mut found = Vec::new();
+        for index in 0..info.arguments() {
+            found.push(match get(index) {
                 // The driver is new enough, but does not tell.
                 None => return Ok(()),
                 // It answers so past the last parameter, and has no other way to say how many there are.
@@ -153,18 +154,23 @@ impl Module {
                 }
                 Some(Err(error)) => return Err(LoadError::Driver(error)),
                 Some(Ok(found)) => found,
-            };
-            if (offset, size) != (place.offset, place.size) {
-                return Err(LoadError::Parameter {
-                    kernel: info.name,
-                    parameter: place.name,
-                    expected_size: place.size,
-                    expected_offset: place.offset,
-                    size,
-                    offset,
-                    image: self.image,
-                });
-            }
+            });
+        }
+        let other = |base| {
+            let mut places = info.layout(base).zip(&found);
+            places.find(|(place, found)| (place.offset, place.size) != **found)
+        };
+        let fits = info.bases().any(|base| other(base).is_none());
+        if let Some((place, (offset, size))) = other(0).filter(|_| !fits) {
+            return Err(LoadError::Parameter {
+                kernel: info.name,
+                parameter: place.name,
+                expected_size: place.size,
+                expected_offset: place.offset,
+                size: *size,
+                offset: *offset,
+                image: self.image,
+            });
         }
         match get(info.arguments()) {
             Some(Ok(_)) => Err(count(Count::More)),

@@ -117,9 +117,8 @@ macro_rules! given {
         let (whole, members) = $device.read(&crate::Out { facts, bytes }, $size, $align);
         let expected = [$(($at, crate::Bytes::bytes(&$bytes))),*];
         crate::compare(&whole, &expected);
-        let mut one_by_one: Vec<u8> = Vec::new();
-        $($(one_by_one.extend(crate::Bytes::bytes(&$member));)*)?
-        one_by_one.push(crate::UNWRITTEN);
+        let each: &[Vec<u8>] = &[$($(crate::Bytes::bytes(&$member)),*)?];
+        let one_by_one = [&each.concat()[..], &[crate::UNWRITTEN]].concat();
         assert_eq!(members[..one_by_one.len()], one_by_one, stringify!($kernel));
     })+};
 }

@@ -4,7 +4,7 @@ use crate::{Device, given};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn gpu_numbers_arrive() {
+fn gpu_numbers_of_every_size_arrive() {
     let device = Device::new(Kernels::load);
     given! { device:
         boolean(true): 1, 1, {0 => 1_u8};

@@ -1,9 +1,9 @@
 //! `MadeAll -> Vec<Module>`: the units of one source become one module of wrappers.
 //!
-//! The architectures have to agree about every kernel that they share; a kernel that only some of them
-//! have is said.
+//! The architectures have to agree about the parameters of every kernel that they share; a kernel that only some of
+//! them have is said, and the PTX of those that have other kernels than the lowest is shipped too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::config::Arch;
@@ -23,15 +23,30 @@ pub(crate) struct Module<'a> {
     /// For each kernel of the signatures, in their order.
     pub(crate) facts: Vec<Facts>,
     pub(crate) images: Vec<ModuleImage>,
+    /// What the source was compiled for, lowest first.
+    pub(crate) archs: Vec<Arch>,
 }
 
 /// What the units say of one kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    pub(crate) checked: bool,
-    pub(crate) archs: Vec<Arch>,
+    /// The architectures that have it, and whether it has checks there.
+    pub(crate) archs: Vec<(Arch, bool)>,
     /// Of the first architecture that has the kernel.
     pub(crate) sites: Vec<SiteRecord>,
+}
+
+impl Facts {
+    /// Whether it has checks for any architecture.
+    pub(crate) fn checked(&self) -> bool {
+        self.archs.iter().any(|(_, checked)| *checked)
+    }
+
+    /// Whether the architectures have it alike.
+    pub(crate) fn is_alike(&self, archs: &[Arch]) -> bool {
+        let checked = self.checked();
+        self.archs.len() == archs.len() && self.archs.iter().all(|(_, it)| *it == checked)
+    }
 }
 
 /// An image to be embedded and what its records mean.
@@ -72,7 +87,10 @@ fn join<'a>(
         signatures: Signatures::default(),
         facts: Vec::new(),
         images: Vec::new(),
+        archs: units.iter().map(|made| made.arch).collect(),
     };
+    // What the last PTX in has that runs on newer devices.
+    let mut forward = None;
     let mut index = BTreeMap::new();
     for MadeUnit { arch, unit, .. } in units.iter().copied() {
         let record = &unit.record;
@@ -90,8 +108,8 @@ fn join<'a>(
                 let reached = |site: &&SiteRecord| site.entries.contains(&kernel.entry);
                 facts.sites = record.sites.iter().filter(reached).cloned().collect();
             }
-            facts.checked |= record.checked.contains(&kernel.entry);
-            facts.archs.push(*arch);
+            let checked = record.checked.contains(&kernel.entry);
+            facts.archs.push((*arch, checked));
         }
         let known = &mut module.signatures;
         for new in &record.signatures.structs {
@@ -112,13 +130,17 @@ fn join<'a>(
                 None => known.enums.push(new.clone()),
             }
         }
-        module
-            .images
-            .extend(images(source, *arch, unit, module.images.is_empty()));
+        let kernels = Some(contents(unit));
+        let ptx = module.images.is_empty() || forward != kernels;
+        if ptx && arch.is_forward() {
+            forward = kernels;
+        }
+        module.images.extend(images(source, *arch, unit, ptx));
     }
     for (kernel, facts) in module.signatures.kernels.iter().zip(&module.facts) {
-        let absent = units.iter().map(|made| made.arch);
-        let absent: Vec<_> = absent.filter(|arch| !facts.archs.contains(arch)).collect();
+        let has = |arch: &Arch| facts.archs.iter().any(|(known, _)| known == arch);
+        let absent = module.archs.iter().copied();
+        let absent: Vec<_> = absent.filter(|arch| !has(arch)).collect();
         if !absent.is_empty() {
             findings.push(partial(kernel, &absent));
         }
@@ -126,8 +148,17 @@ fn join<'a>(
     module
 }
 
-/// The cubin, and the PTX too where it is the lowest architecture's: newer devices compile that.
-fn images(source: &Path, arch: Arch, unit: &Unit, lowest: bool) -> Vec<ModuleImage> {
+/// The kernels of a unit, and which of them have checks.
+fn contents(unit: &Unit) -> BTreeSet<(&str, bool)> {
+    let record = &unit.record;
+    let kernels = record.signatures.kernels.iter();
+    let entries = kernels.map(|kernel| (&*kernel.entry, record.checked.contains(&kernel.entry)));
+    entries.collect()
+}
+
+/// The cubin, and the PTX where newer devices need it: that of the lowest architecture, and of each that has other
+/// kernels than the PTX below it.
+fn images(source: &Path, arch: Arch, unit: &Unit, ptx: bool) -> Vec<ModuleImage> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let stem: String = stem.chars().map(plain).collect();
@@ -138,7 +169,7 @@ fn images(source: &Path, arch: Arch, unit: &Unit, lowest: bool) -> Vec<ModuleIma
         sites: unit.record.sites.clone(),
     };
     let mut images = vec![image("cubin", &unit.cubin, None)];
-    if lowest {
+    if ptx {
         images.push(image("ptx", &unit.ptx, Some(unit.record.ptx_version)));
     }
     images
@@ -185,5 +216,5 @@ fn partial(kernel: &Kernel, absent: &[Arch]) -> Diagnostic {
     );
     Diagnostic::new(Some(Code::KERNEL_MISSING_FOR_ARCH), Level::Note, message)
         .at(kernel.place.clone(), "")
-        .note("on such a device the wrappers of this file do not load, which is an error value")
+        .note("on such a device the wrappers load without it, and launching it is an error value")
 }

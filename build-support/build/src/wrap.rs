@@ -1,10 +1,12 @@
 //! `Vec<Module> -> Bindings, Report`: the wrappers' text and what there is to say about the kernels.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::config::Arch;
 use crate::diagnostic::Place;
 use crate::digest::Digest;
-use crate::generate::{self, ImageBinding, ImageKind, ModuleBindings};
+use crate::generate::{self, ImageBinding, ImageKind, ModuleBindings, Variant};
 use crate::join::{Facts, Module, ModuleImage};
 use crate::kernel::Kernel;
 use crate::package::Package;
@@ -48,7 +50,7 @@ fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindi
         kernel.docs = docs_of(package, &kernel.place);
     }
     let kernels = signatures.kernels.iter().zip(&module.facts);
-    let checked = kernels.filter(|(_, facts)| facts.checked);
+    let checked = kernels.filter(|(_, facts)| facts.checked());
     let digests = module
         .images
         .iter()
@@ -58,9 +60,26 @@ fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindi
         source: slashed(module.source),
         digest: Digest::of_parts(digests).to_string(),
         checked: checked.map(|(kernel, _)| kernel.entry.clone()).collect(),
+        variants: variants(module),
         images: module.images.iter().map(image).collect(),
         signatures,
     }
+}
+
+/// By entry, the kernels that the architectures do not have alike.
+fn variants(module: &Module<'_>) -> BTreeMap<String, Vec<Variant>> {
+    let variant = |(arch, checked): &(Arch, bool)| Variant {
+        arch: arch.sm(),
+        checked: *checked,
+    };
+    let kernels = module.signatures.kernels.iter().zip(&module.facts);
+    kernels
+        .filter(|(_, facts)| !facts.is_alike(&module.archs))
+        .map(|(kernel, facts)| {
+            let variants = facts.archs.iter().map(variant).collect();
+            (kernel.entry.clone(), variants)
+        })
+        .collect()
 }
 
 fn image(image: &ModuleImage) -> ImageBinding {
@@ -79,7 +98,7 @@ fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
     let kernel = |(kernel, facts): (&Kernel, &Facts)| KernelReport {
         signature: generate::signature(&bindings.signatures, kernel),
         kernel: kernel.clone(),
-        archs: facts.archs.iter().map(|arch| arch.sm()).collect(),
+        archs: facts.archs.iter().map(|(arch, _)| arch.sm()).collect(),
         sites: facts.sites.clone(),
     };
     let image = |image: &ModuleImage| ImageReport {

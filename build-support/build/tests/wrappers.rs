@@ -32,7 +32,9 @@ macro_rules! wrappers {
     };
 }
 
-wrappers!(empty gather many members names package shapes sites structs templates types);
+wrappers!(
+    empty gather many members names package shapes sites structs templates types variants
+);
 
 /// Every way to pass a buffer. Nothing calls this: it needs a device, its types do not.
 #[allow(dead_code, unsafe_code)]

@@ -9,6 +9,18 @@ use crate::driver::DriverError;
 #[expect(missing_docs, reason = "the fields are what the messages say")]
 #[non_exhaustive]
 pub enum LaunchError {
+    /// The kernel was left out for this device's architecture, by `__CUDA_ARCH__` for instance.
+    #[error(
+        "kernel `{kernel}` does not exist for this device: compute capability {}.{} runs what was compiled for \
+         {loaded}, and the kernel was compiled for {} only",
+        device.0, device.1, archs.join(", ")
+    )]
+    NotForDevice {
+        kernel: &'static str,
+        device: (u32, u32),
+        loaded: &'static str,
+        archs: Vec<&'static str>,
+    },
     /// A block needs a thread.
     #[error("kernel `{kernel}`: a block of {} has no thread", shape(.block))]
     EmptyBlock {

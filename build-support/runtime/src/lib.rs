@@ -14,6 +14,7 @@
 //!
 //! - [`probe`], [`device`]: whether there is a driver and a device.
 //! - [`Module`], [`Image`], [`Function`]: the image for the device is chosen, loaded, and compared with the wrapper.
+//! - [`OptionalFunction`]: a kernel that not every architecture has.
 //! - [`Launch`], [`Read`], [`Write`]: what a launch takes; [`LaunchError`]: why there was none.
 //! - [`ErrorPayload`], [`FailedCheck`]: what its checks said.
 //! - [`checkify`], [`Scope`], [`check_error`]: many launches with one outcome; [`capture`]: in a CUDA graph.
@@ -59,6 +60,7 @@ mod site;
 mod slot;
 mod unread;
 mod value;
+mod variant;
 pub mod vector;
 mod version;
 
@@ -105,6 +107,7 @@ pub use scope::{Scope, check_error, checkify};
 pub use site::{Site, SiteKind};
 pub use unread::{clear_unread_hook, set_unread_hook};
 pub use value::Value;
+pub use variant::{OptionalFunction, Variant};
 
 /// Includes the modules that `gpuk-build` generated for this package, one for each kernel source.
 ///

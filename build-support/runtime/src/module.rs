@@ -11,6 +11,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
 use gpuk_device::table;
 
+use crate::arch::Capability;
 use crate::call::{self, Current};
 use crate::choice;
 use crate::driver::DriverError;
@@ -22,6 +23,7 @@ use crate::limits::{DeviceLimits, Limits};
 use crate::load::{Count, LoadError, Refusal};
 use crate::pool::Pool;
 use crate::site::Site;
+use crate::variant::{OptionalFunction, Variant};
 use crate::version::DriverVersion;
 
 /// One image in a context.
@@ -30,6 +32,7 @@ pub struct Module {
     module: Arc<CudaModule>,
     context: Arc<CudaContext>,
     image: &'static Image,
+    capability: Capability,
     device: DeviceLimits,
     driver: DriverVersion,
     /// If there are checks.
@@ -65,6 +68,7 @@ impl Module {
                         module,
                         context: Arc::clone(context),
                         image,
+                        capability,
                         device: device_limits(context).map_err(LoadError::Driver)?,
                         driver: version,
                     });
@@ -82,6 +86,33 @@ impl Module {
     ///
     /// If the image does not have it, or not with these parameters.
     pub fn function(&self, info: &'static KernelInfo) -> Result<Function, LoadError> {
+        self.find(info, info.checked)
+    }
+
+    /// A kernel that only some architectures have, or have checks in.
+    ///
+    /// # Errors
+    ///
+    /// If the image is of an architecture among `variants` and does not have the kernel, or not with these parameters.
+    pub fn variant(
+        &self,
+        info: &'static KernelInfo,
+        variants: &'static [Variant],
+    ) -> Result<OptionalFunction, LoadError> {
+        let arch = self.image.arch();
+        let found = variants.iter().find(|variant| variant.arch == arch);
+        let function = found.map(|variant| self.find(info, variant.checked));
+        Ok(OptionalFunction {
+            info,
+            function: function.transpose()?,
+            device: self.capability,
+            arch,
+            variants,
+        })
+    }
+
+    /// A kernel as this image has it: with checks or without.
+    fn find(&self, info: &'static KernelInfo, checked: bool) -> Result<Function, LoadError> {
         let missing = || LoadError::NoKernel {
             kernel: info.name,
             entry: info.entry,
@@ -98,7 +129,7 @@ impl Module {
             }
         })?;
         if self.driver >= DriverVersion::PARAM_INFO {
-            self.compare(info, &function)?;
+            self.compare(info, checked, &function)?;
         }
         let attribute = |which| -> Result<u32, LoadError> {
             let value = function.get_attribute(which).map_err(driver)?;
@@ -111,7 +142,7 @@ impl Module {
             fixed_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
         let shared = attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
-        let pool = match (&self.pool, info.checked) {
+        let pool = match (&self.pool, checked) {
             (_, false) => None,
             (Some(pool), true) => Some(Arc::clone(pool)),
             (None, true) => Some(Pool::of(&self.context).map_err(LoadError::Driver)?),
@@ -129,7 +160,13 @@ impl Module {
     }
 
     /// Compares the wrapper's parameters with what the driver says of the kernel's.
-    fn compare(&self, info: &KernelInfo, function: &CudaFunction) -> Result<(), LoadError> {
+    fn compare(
+        &self,
+        info: &KernelInfo,
+        checked: bool,
+        function: &CudaFunction,
+    ) -> Result<(), LoadError> {
+        let info = &KernelInfo { checked, ..*info };
         let get = |index| {
             #[expect(unsafe_code, reason = "asking about a loaded function")]
             // SAFETY: the function is loaded as long as its module, which it has.

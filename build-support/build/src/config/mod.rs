@@ -262,6 +262,11 @@ impl Arch {
         }
     }
 
+    /// Whether newer devices run its PTX.
+    pub(crate) fn is_forward(self) -> bool {
+        self.suffix.is_none()
+    }
+
     /// `sm_90a`, as ptxas takes it.
     #[must_use]
     pub fn sm(self) -> String {

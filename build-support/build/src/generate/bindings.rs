@@ -1,6 +1,6 @@
 //! What the generator is given.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kernel::Signatures;
 use crate::site::SiteRecord;
@@ -18,8 +18,19 @@ pub struct ModuleBindings {
     pub signatures: Signatures,
     /// The entries that take the hidden parameter, whose failed checks are reported.
     pub checked: BTreeSet<String>,
+    /// The entries that the architectures do not have alike, and what those that have them have.
+    pub variants: BTreeMap<String, Vec<Variant>>,
     /// What it was compiled to; none where the wrappers are built without a compiler.
     pub images: Vec<ImageBinding>,
+}
+
+/// What one architecture has of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// `sm_90`.
+    pub arch: String,
+    /// Whether failed checks are reported.
+    pub checked: bool,
 }
 
 /// One compiled image.

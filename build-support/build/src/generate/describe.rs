@@ -5,6 +5,7 @@ use super::docs::{listed, markdown};
 use super::kernel::{is_checked, place};
 use super::names::KernelNames;
 use super::structure::holds_address;
+use super::variant::partial;
 use crate::kernel::{Kernel, ParamType};
 
 /// Columns of a declaration on one line.
@@ -39,6 +40,12 @@ pub(super) fn describe(
             instances
                 .map(|(path, constant)| format!("- `{path}`: [`{constant}`](Self::{constant});")),
         );
+        lines.push(String::new());
+    } else if let Some(archs) = partial(bindings, kernel) {
+        let (archs, has) = (listed(&archs), &names.has);
+        lines.push(format!(
+            "Exists for {archs} only: elsewhere launching it is an error, and [`{has}`](Self::{has}) is `false`."
+        ));
         lines.push(String::new());
     }
     lines.extend(shapes(kernel));

@@ -1,5 +1,6 @@
 //! The trait that the instances of a template implement, and what each of them is.
 
+use super::bindings::ModuleBindings;
 use super::expr::{macro_call, text};
 use super::ident::plain;
 use super::names::Names;
@@ -7,19 +8,26 @@ use super::out::Out;
 use super::shared::{Shared, angles};
 use super::template::{Template, pointee};
 use super::types::Types;
+use super::variant::variants;
 use crate::instance::{Instance, TemplateValue};
 use crate::kernel::ParamType;
 
 /// Keeps others from implementing the traits: nobody outside the module can name it.
 pub(super) fn seal(out: &mut Out) {
     out.line("");
-    out.braced("mod seal", |out| out.line("pub struct Seal;"));
+    out.braced("mod seal", |out| {
+        out.line("pub struct Seal;");
+        out.line("");
+        out.line(
+            "pub type Found<'a> = ::core::result::Result<&'a ::gpuk::Function, ::gpuk::LaunchError>;",
+        );
+    });
 }
 
 /// Draws the trait and its implementations.
 pub(super) fn instances(
     out: &mut Out,
-    source: &str,
+    bindings: &ModuleBindings,
     names: &Names,
     template: &Template<'_>,
     shared: &Shared,
@@ -39,7 +47,7 @@ pub(super) fn instances(
             false => "`Kernels` implements it for each of them.".to_owned(),
         },
     ]);
-    unimplemented(out, source, template, shared);
+    unimplemented(out, &bindings.source, template, shared);
     let head = format!("pub trait {}{}", shared.name, shared.trait_params());
     let bound = shared.subject_is_type().then_some("::gpuk::DeviceRepr");
     out.item(&head, bound, |out| {
@@ -55,7 +63,7 @@ pub(super) fn instances(
             out.line("");
         }
         out.line("#[doc(hidden)]");
-        out.line("fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;");
+        out.line("fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>;");
     });
     let types = Types::code(names);
     for (kernel, instance) in &template.instances {
@@ -77,8 +85,14 @@ pub(super) fn instances(
                 }
             }
             out.braced(
-                "fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function",
-                |out| out.line(format!("&kernels.{}", of_kernel.method)),
+                "fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>",
+                |out| {
+                    let method = &of_kernel.method;
+                    out.line(match variants(bindings, kernel) {
+                        None => format!("Ok(&kernels.{method})"),
+                        Some(_) => format!("kernels.{method}.get()"),
+                    });
+                },
             );
         });
     }

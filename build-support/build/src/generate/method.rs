@@ -9,6 +9,7 @@ use super::out::Out;
 use super::shared::angles;
 use super::template;
 use super::types::Types;
+use super::variant::variants;
 use crate::kernel::{Kernel, Param, ParamType, Signatures, Type};
 
 /// A kernel's Rust signature on one line, as it is called on a stream, its types unqualified.
@@ -135,12 +136,16 @@ fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
     let launch = call(
         "::gpuk::Function::launch(",
         vec![
-            match &names.generic {
-                Some(generic) => call(
-                    generic.function.clone(),
-                    vec![text("self"), text("seal::Seal")],
-                ),
-                None => text(format!("&self.{}", names.method)),
+            match (&names.generic, variants(bindings, kernel)) {
+                (Some(generic), _) => row([
+                    call(
+                        generic.function.clone(),
+                        vec![text("self"), text("seal::Seal")],
+                    ),
+                    text("?"),
+                ]),
+                (None, None) => text(format!("&self.{}", names.method)),
+                (None, Some(_)) => text(format!("self.{}.get()?", names.method)),
             },
             text("target"),
             text("launch.into()"),

@@ -30,11 +30,12 @@ mod shared;
 mod structure;
 mod template;
 mod types;
+mod variant;
 mod view;
 
 pub(crate) use image::slashed;
 
-pub use bindings::{ImageBinding, ImageKind, ModuleBindings};
+pub use bindings::{ImageBinding, ImageKind, ModuleBindings, Variant};
 pub use method::signature;
 pub(crate) use module::ABI;
 pub use module::{module, package};

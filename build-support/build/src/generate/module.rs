@@ -13,6 +13,7 @@ use super::out::Out;
 use super::structure::structure;
 use super::template;
 use super::types::Types;
+use super::variant;
 use crate::kernel::Kernel;
 
 /// Version of what generated code and the run time agree on.
@@ -81,7 +82,7 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
         kernels(out, bindings, &names);
         let templates = template::all(&bindings.signatures);
         for (template, shared) in templates.iter().zip(names.shared()) {
-            instances(out, source, &names, template, shared);
+            instances(out, bindings, &names, template, shared);
         }
         if !templates.is_empty() {
             seal(out);
@@ -115,11 +116,15 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
     } else {
         out.braced("pub struct Kernels", |out| {
             for (kernel, names) in &kernels {
+                let ty = match variant::variants(bindings, kernel) {
+                    None => "Function",
+                    Some(_) => "OptionalFunction",
+                };
                 out.docs([match is_shared(kernel) {
                     true => format!("`{}`.", kernel.path),
                     false => format!("[`{0}`](Self::{0}).", names.method),
                 }]);
-                out.line(format!("{}: ::gpuk::Function,", names.method));
+                out.line(format!("{}: ::gpuk::{ty},", names.method));
             }
         });
     }
@@ -129,9 +134,12 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
         for (kernel, names) in &kernels {
             info(out, bindings, types, kernel, names, is_shared(kernel));
             out.line("");
+            variant::constant(out, bindings, kernel, names, is_shared(kernel));
         }
-        let methods: Vec<_> = kernels.iter().map(|(_, names)| *names).collect();
-        load(out, &methods);
+        load(out, bindings, &kernels);
+        for (kernel, names) in &kernels {
+            variant::question(out, bindings, kernel, names, is_shared(kernel));
+        }
         for (kernel, names) in kernels.iter().filter(|(kernel, _)| !is_shared(kernel)) {
             out.line("");
             launch(out, bindings, types, kernel, names);
@@ -149,7 +157,7 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
     });
 }
 
-fn load(out: &mut Out, kernels: &[&KernelNames]) {
+fn load(out: &mut Out, bindings: &ModuleBindings, kernels: &[(&Kernel, &KernelNames)]) {
     out.docs([
         "Loads the image that fits the context's device best.",
         "",
@@ -166,10 +174,17 @@ fn load(out: &mut Out, kernels: &[&KernelNames]) {
             out.line(format!(
                 "let {module} = ::gpuk::Module::load(context, &IMAGES)?;"
             ));
-            let fields = kernels.iter().map(|it| {
-                let info = text(format!("&Self::{}", it.constant));
-                let function = call("::gpuk::Module::function(", vec![text("&module"), info]);
-                field(&it.method, row([function, text("?")]))
+            let fields = kernels.iter().map(|(kernel, names)| {
+                let info = text(format!("&Self::{}", names.constant));
+                let mut arguments = vec![text("&module"), info];
+                let function = match variant::variants(bindings, kernel) {
+                    None => "::gpuk::Module::function(",
+                    Some(_) => {
+                        arguments.push(text(format!("Self::{}", names.variants)));
+                        "::gpuk::Module::variant("
+                    }
+                };
+                field(&names.method, row([call(function, arguments), text("?")]))
             });
             let value = literal("Self {", fields.collect());
             out.statement(&call("Ok(", vec![value]), "");

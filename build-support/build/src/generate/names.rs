@@ -41,6 +41,9 @@ pub(super) struct KernelNames {
     pub(super) method: String,
     /// The associated constant.
     pub(super) constant: String,
+    /// What says which architectures have the kernel, and the method that asks the loaded image, where not all do.
+    pub(super) variants: String,
+    pub(super) has: String,
     /// The parameters, in order.
     pub(super) params: Vec<String>,
     /// For each parameter the kernel may write, its type parameter.
@@ -80,7 +83,10 @@ impl Names {
         let named = signatures.kernels.iter().map(|kernel| {
             let method = methods[kernel.entry.as_str()].clone();
             let constant = values.claim(screaming(&method));
-            let names = KernelNames::of(kernel, method, constant, types.clone());
+            let variants = values.claim(format!("{}_VARIANTS", plain(&constant)));
+            let has = values.claim(format!("has_{}", plain(&method)));
+            let mut names = KernelNames::of(kernel, method, constant, types.clone());
+            (names.variants, names.has) = (variants, has);
             (kernel.entry.clone(), names)
         });
         let kernels: BTreeMap<_, _> = named.collect();
@@ -139,6 +145,8 @@ impl KernelNames {
         Self {
             method,
             constant,
+            variants: String::new(),
+            has: String::new(),
             params,
             generics,
             payload: values.claim("payload".to_owned()),

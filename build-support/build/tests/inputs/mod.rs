@@ -2,10 +2,10 @@
 
 pub(crate) mod templates;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gpuk_build::diagnostic::Place;
-use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings};
+use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings, Variant};
 use gpuk_build::kernel::{
     Bounds, Enum, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Type, View,
     ViewPlace,
@@ -30,6 +30,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("names", vec![names()]),
         ("many", vec![many()]),
         ("sites", vec![sites()]),
+        ("variants", vec![variants()]),
         ("empty", vec![module("empty", vec![], vec![])]),
         (
             "package",
@@ -49,6 +50,7 @@ pub(crate) fn module(name: &str, kernels: Vec<Kernel>, structs: Vec<Struct>) -> 
             ..Signatures::default()
         },
         checked: BTreeSet::new(),
+        variants: BTreeMap::new(),
         images: vec![],
     }
 }
@@ -175,6 +177,48 @@ fn image(arch: &str, kind: ImageKind, sites: Vec<SiteRecord>) -> ImageBinding {
 }
 
 const PTX: ImageKind = ImageKind::Ptx { version: (9, 0) };
+
+/// Kernels that the architectures do not have alike: one of them only, one of two names that clash, one with checks
+/// for one architecture only.
+fn variants() -> ModuleBindings {
+    let names = [
+        "everywhere",
+        "fast",
+        "fast_on_nothing_but_the_newest",
+        "half_checked",
+        "has_fast",
+    ];
+    let kernels = names.map(|name| kernel(name, vec![floats_out("y"), int("n")]));
+    let mut module = module("variants", kernels.to_vec(), vec![]);
+    let variant = |arch: &str, checked| Variant {
+        arch: arch.to_owned(),
+        checked,
+    };
+    module.checked = BTreeSet::from(["half_checked".to_owned()]);
+    module.variants = BTreeMap::from([
+        ("fast".to_owned(), vec![variant("sm_90", false)]),
+        (
+            names[2].to_owned(),
+            vec![variant("sm_90", false), variant("sm_100f", false)],
+        ),
+        (
+            "half_checked".to_owned(),
+            vec![
+                variant("sm_80", false),
+                variant("sm_90", true),
+                variant("sm_100f", true),
+            ],
+        ),
+    ]);
+    module.images = vec![
+        image("sm_80", ImageKind::Cubin, vec![]),
+        image("sm_80", PTX, vec![]),
+        image("sm_90", ImageKind::Cubin, vec![]),
+        image("sm_90", PTX, vec![]),
+        image("sm_100f", ImageKind::Cubin, vec![]),
+    ];
+    module
+}
 
 /// The common case: documented, checked, two images that share a site table.
 fn gather() -> ModuleBindings {

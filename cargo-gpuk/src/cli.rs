@@ -337,6 +337,9 @@ pub struct Display {
     /// Form of the messages; JSON goes to standard output, one object a line
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub message_format: MessageFormat,
+    /// Short for `--message-format json`
+    #[arg(long, conflicts_with = "message_format")]
+    pub json: bool,
     /// Show nothing but errors [env: `CARGO_TERM_QUIET`]
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,

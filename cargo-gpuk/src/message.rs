@@ -6,6 +6,7 @@ use std::path::Path;
 use cargo_metadata::{Package, PackageId};
 use gpuk_build::diagnostic::{Diagnostic, Label};
 use gpuk_build::kernel::Kernel;
+use gpuk_build::report::ArchResources;
 use gpuk_build::site::SiteRecord;
 use gpuk_sim::Place;
 use serde::Serialize;
@@ -191,6 +192,8 @@ pub(crate) struct KernelMessage<'a> {
     pub kernel: &'a Kernel,
     /// What it was compiled for.
     pub archs: &'a [String],
+    /// What it takes of a multiprocessor, by architecture.
+    pub resources: &'a [ArchResources],
     /// The checks it reaches.
     pub sites: &'a [SiteRecord],
 }

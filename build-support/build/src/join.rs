@@ -12,6 +12,7 @@ use crate::discover::Sources;
 use crate::emit::Image;
 use crate::kernel::{Kernel, Signatures, Struct};
 use crate::make::MadeUnit;
+use crate::resources::Resources;
 use crate::site::SiteRecord;
 use crate::store::Unit;
 
@@ -32,6 +33,8 @@ pub(crate) struct Module<'a> {
 pub(crate) struct Facts {
     /// The architectures that have it, and whether it has checks there.
     pub(crate) archs: Vec<(Arch, bool)>,
+    /// What it takes of a multiprocessor, where ptxas said so.
+    pub(crate) resources: Vec<(Arch, Resources)>,
     /// Of the first architecture that has the kernel.
     pub(crate) sites: Vec<SiteRecord>,
 }
@@ -110,6 +113,8 @@ fn join<'a>(
             }
             let checked = record.checked.contains(&kernel.entry);
             facts.archs.push((*arch, checked));
+            let resources = record.resources.get(&kernel.entry);
+            facts.resources.extend(resources.map(|it| (*arch, *it)));
         }
         let known = &mut module.signatures;
         for new in &record.signatures.structs {

@@ -36,6 +36,7 @@ pub mod progress;
 mod recipe;
 pub mod render;
 pub mod report;
+pub mod resources;
 pub mod run;
 mod signature;
 pub mod site;

@@ -34,6 +34,7 @@ mod tests {
         "src/kernel.rs",
         "src/message.rs",
         "src/probe",
+        "src/resources.rs",
         "src/signature",
         "src/site.rs",
         "src/source",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::Digest;
 use crate::kernel::Kernel;
+use crate::resources::Resources;
 use crate::site::SiteRecord;
 use crate::store::read_json;
 
@@ -50,8 +51,20 @@ pub struct KernelReport {
     pub signature: String,
     /// What it was compiled for.
     pub archs: Vec<String>,
+    /// What it takes of a multiprocessor, by architecture.
+    pub resources: Vec<ArchResources>,
     /// The checks it reaches.
     pub sites: Vec<SiteRecord>,
+}
+
+/// What a kernel takes, compiled for one architecture.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ArchResources {
+    /// `sm_80`.
+    pub arch: String,
+    /// What it takes.
+    #[serde(flatten)]
+    pub resources: Resources,
 }
 
 /// One image.

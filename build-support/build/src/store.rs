@@ -14,6 +14,7 @@
 //! Traces are a package's own, under its lock. An entry that does not read back as it was written counts as not there and
 //! is removed; [`Store::collect`] removes what was not used for longest.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,6 +27,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::digest::{Digest, FileDigests};
 use crate::fs::{self, FsError};
 use crate::kernel::Signatures;
+use crate::resources::Resources;
 use crate::site::SiteRecord;
 
 /// A compiled unit without its images.
@@ -37,6 +39,8 @@ pub(crate) struct UnitRecord {
     pub(crate) sites: Vec<SiteRecord>,
     /// Entries that got the hidden parameter.
     pub(crate) checked: Vec<String>,
+    /// By entry, what it takes of a multiprocessor.
+    pub(crate) resources: BTreeMap<String, Resources>,
     /// The ISA version of the PTX.
     pub(crate) ptx_version: (u32, u32),
     /// Warnings of the compilers and gpuk's own.
@@ -301,6 +305,7 @@ mod tests {
                 signatures: Signatures::default(),
                 sites: vec![],
                 checked: vec![],
+                resources: BTreeMap::new(),
                 ptx_version: (9, 0),
                 findings: vec![],
                 ptx: Digest::of(&ptx),

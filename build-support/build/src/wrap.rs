@@ -10,7 +10,8 @@ use crate::generate::{self, ImageBinding, ImageKind, ModuleBindings, Variant};
 use crate::join::{Facts, Module, ModuleImage};
 use crate::kernel::Kernel;
 use crate::package::Package;
-use crate::report::{ImageReport, KernelReport, ModuleReport, Report};
+use crate::report::{ArchResources, ImageReport, KernelReport, ModuleReport, Report};
+use crate::resources::Resources;
 use crate::source::docs;
 
 /// Draws the wrappers of all modules that have kernels.
@@ -94,11 +95,19 @@ fn image(image: &ModuleImage) -> ImageBinding {
     }
 }
 
+fn resources((arch, resources): &(Arch, Resources)) -> ArchResources {
+    ArchResources {
+        arch: arch.sm(),
+        resources: *resources,
+    }
+}
+
 fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
     let kernel = |(kernel, facts): (&Kernel, &Facts)| KernelReport {
         signature: generate::signature(&bindings.signatures, kernel),
         kernel: kernel.clone(),
         archs: facts.archs.iter().map(|(arch, _)| arch.sm()).collect(),
+        resources: facts.resources.iter().map(resources).collect(),
         sites: facts.sites.clone(),
     };
     let image = |image: &ModuleImage| ImageReport {

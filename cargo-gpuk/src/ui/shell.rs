@@ -36,7 +36,10 @@ impl Shell {
     #[must_use]
     pub(crate) fn new(display: &Display) -> Self {
         Self {
-            format: display.message_format,
+            format: match display.json {
+                true => MessageFormat::Json,
+                false => display.message_format,
+            },
             // A flag goes over the other's variable.
             quiet: display.quiet || !display.verbose && is_true("CARGO_TERM_QUIET"),
             verbose: display.verbose || !display.quiet && is_true("CARGO_TERM_VERBOSE"),

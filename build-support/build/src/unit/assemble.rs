@@ -1,11 +1,14 @@
 //! `Checked -> Unit`: ptxas has the last word on PTX, and makes the cubin.
 
+use std::ffi::OsString;
+
 use super::checked::Checked;
 use super::mark::mark;
 use super::{Job, Shop, UnitError, refuse_errors};
 use crate::digest::Digest;
 use crate::fs;
 use crate::message;
+use crate::resources;
 use crate::store::{Unit, UnitRecord};
 
 /// Assembles for the job's architecture; what `-ptx` lets pass (unresolved functions, too much shared
@@ -20,7 +23,8 @@ pub(super) fn assemble(
     let text = mark(checked.text, &checked.sites);
     fs::write_private(&ptx, text.as_bytes())?;
     let recipe = shop.tools.recipe(job.arch)?;
-    let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &[], &shop.package.root)?;
+    let verbose = [OsString::from("-v")];
+    let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
     let output = command.output()?;
     let failed = !output.status.success();
     let said = format!(
@@ -39,6 +43,7 @@ pub(super) fn assemble(
             signatures: checked.signatures,
             sites: checked.sites,
             checked: checked.entries,
+            resources: resources::read(&said),
             ptx_version: checked.version,
             findings,
             ptx: Digest::of(&ptx),

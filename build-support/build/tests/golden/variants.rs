@@ -505,7 +505,7 @@ pub mod variants {
     }
 
     /// What the kernels were compiled to.
-    static IMAGES: [::gpuk::Image; 5] = [
+    static IMAGES: [::gpuk::Image; 3] = [
         ::gpuk::Image::Cubin {
             arch: "sm_80",
             bytes: ::core::include_bytes!("gather.sm_80.cubin"),
@@ -520,17 +520,6 @@ pub mod variants {
         ::gpuk::Image::Cubin {
             arch: "sm_90",
             bytes: ::core::include_bytes!("gather.sm_90.cubin"),
-            sites: &[],
-        },
-        ::gpuk::Image::Ptx {
-            arch: "sm_90",
-            version: (9, 0),
-            bytes: ::core::include_bytes!("gather.sm_90.ptx"),
-            sites: &[],
-        },
-        ::gpuk::Image::Cubin {
-            arch: "sm_100f",
-            bytes: ::core::include_bytes!("gather.sm_100f.cubin"),
             sites: &[],
         },
     ];

@@ -214,8 +214,6 @@ fn variants() -> ModuleBindings {
         image("sm_80", ImageKind::Cubin, vec![]),
         image("sm_80", PTX, vec![]),
         image("sm_90", ImageKind::Cubin, vec![]),
-        image("sm_90", PTX, vec![]),
-        image("sm_100f", ImageKind::Cubin, vec![]),
     ];
     module
 }

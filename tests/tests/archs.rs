@@ -13,6 +13,12 @@ extern "C" __global__ void common(int *out) { *out = 1; }
 extern "C" __global__ void newer(int *out) { *out = 2; }
 #endif
 
+template <typename T> __global__ void typed(T *out) { *out = 3; }
+template __global__ void typed<int>(int *);
+#if __CUDA_ARCH__ >= 900
+template __global__ void typed<float>(float *);
+#endif
+
 extern "C" __global__ void checked(int *out, int n)
 {
 #if __CUDA_ARCH__ >= 900
@@ -54,6 +60,14 @@ fn launches() {
             );
         }
     }
+
+    assert_eq!(kernels.has_typed_float(), newer);
+    let float = stream.clone_htod(&[0.0_f32]).unwrap();
+    // SAFETY: as above.
+    assert_eq!(unsafe { kernels.typed(&stream, launch, float) }.is_ok(), newer);
+    // SAFETY: as above.
+    let (_, three) = unsafe { kernels.typed(&stream, launch, out()) }.unwrap();
+    assert_eq!(read(three), 3);
 
     // SAFETY: as above.
     let (payload, number) = unsafe { kernels.checked(&stream, launch, out(), -3) }.unwrap();

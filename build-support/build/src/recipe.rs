@@ -21,7 +21,7 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 17] = [
+    const CODE: [&str; 18] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",

@@ -408,7 +408,7 @@ pub mod templates {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
-                    <T as Scale>::function(self, seal::Seal),
+                    <T as Scale>::function(self, seal::Seal)?,
                     target,
                     launch.into(),
                     [
@@ -473,7 +473,7 @@ pub mod templates {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
-                    <From as Cast<N, To>>::function(self, seal::Seal),
+                    <From as Cast<N, To>>::function(self, seal::Seal)?,
                     target,
                     launch.into(),
                     [
@@ -531,7 +531,7 @@ pub mod templates {
             // SAFETY: the arguments are those of the entry; the rest is the caller's promise.
             let payload = unsafe {
                 ::gpuk::Function::launch(
-                    <Self as Fill<On, Mode>>::function(self, seal::Seal),
+                    <Self as Fill<On, Mode>>::function(self, seal::Seal)?,
                     target,
                     launch.into(),
                     [::gpuk::Pass::buffer("out", &out.argument_mut(stream))],
@@ -560,7 +560,7 @@ pub mod templates {
         type More;
 
         #[doc(hidden)]
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>;
     }
 
     impl Scale for f32 {
@@ -570,8 +570,8 @@ pub mod templates {
 
         type More = Pair_float;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.scale_float
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.scale_float)
         }
     }
 
@@ -582,8 +582,8 @@ pub mod templates {
 
         type More = Pair_half;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.scale_half
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.scale_half)
         }
     }
 
@@ -600,22 +600,22 @@ pub mod templates {
         const INFO: ::gpuk::KernelInfo;
 
         #[doc(hidden)]
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>;
     }
 
     impl Cast<4, f64> for f32 {
         const INFO: ::gpuk::KernelInfo = Kernels::CAST_4_FLOAT_DOUBLE;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.cast_4_float_double
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.cast_4_float_double)
         }
     }
 
     impl Cast<-1, f32> for i32 {
         const INFO: ::gpuk::KernelInfo = Kernels::CAST_MINUS_1_INT_FLOAT;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.cast_minus_1_int_float
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.cast_minus_1_int_float)
         }
     }
 
@@ -632,27 +632,29 @@ pub mod templates {
         const INFO: ::gpuk::KernelInfo;
 
         #[doc(hidden)]
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function;
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>;
     }
 
     impl Fill<true, 0> for Kernels {
         const INFO: ::gpuk::KernelInfo = Kernels::FILL_TRUE_0;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.fill_true_0
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.fill_true_0)
         }
     }
 
     impl Fill<false, 2> for Kernels {
         const INFO: ::gpuk::KernelInfo = Kernels::FILL_FALSE_2;
 
-        fn function(kernels: &Kernels, _: seal::Seal) -> &::gpuk::Function {
-            &kernels.fill_false_2
+        fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_> {
+            Ok(&kernels.fill_false_2)
         }
     }
 
     mod seal {
         pub struct Seal;
+
+        pub type Found<'a> = ::core::result::Result<&'a ::gpuk::Function, ::gpuk::LaunchError>;
     }
 
     /// `ns::Pair<float>`: 8 bytes, aligned to 4.

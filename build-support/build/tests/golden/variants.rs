@@ -220,6 +220,22 @@ pub mod variants {
             })
         }
 
+        /// Whether the loaded image has [`fast`](Self::fast).
+        ///
+        /// It was compiled for `sm_90` only.
+        #[must_use]
+        pub const fn has_fast_(&self) -> bool {
+            self.fast.is_some()
+        }
+
+        /// Whether the loaded image has [`fast_on_nothing_but_the_newest`](Self::fast_on_nothing_but_the_newest).
+        ///
+        /// It was compiled for `sm_90` and `sm_100f` only.
+        #[must_use]
+        pub const fn has_fast_on_nothing_but_the_newest(&self) -> bool {
+            self.fast_on_nothing_but_the_newest.is_some()
+        }
+
         /// Launches the kernel `everywhere`.
         ///
         /// Defined at `kernels/k.cu:12`:
@@ -270,14 +286,6 @@ pub mod variants {
                 )?
             };
             ::gpuk::On::returned(&on, payload, y)
-        }
-
-        /// Whether the loaded image has [`fast`](Self::fast).
-        ///
-        /// It was compiled for `sm_90` only.
-        #[must_use]
-        pub const fn has_fast_(&self) -> bool {
-            self.fast.is_some()
         }
 
         /// Launches the kernel `fast`.
@@ -332,14 +340,6 @@ pub mod variants {
                 )?
             };
             ::gpuk::On::returned(&on, payload, y)
-        }
-
-        /// Whether the loaded image has [`fast_on_nothing_but_the_newest`](Self::fast_on_nothing_but_the_newest).
-        ///
-        /// It was compiled for `sm_90` and `sm_100f` only.
-        #[must_use]
-        pub const fn has_fast_on_nothing_but_the_newest(&self) -> bool {
-            self.fast_on_nothing_but_the_newest.is_some()
         }
 
         /// Launches the kernel `fast_on_nothing_but_the_newest`.

@@ -9,7 +9,30 @@
 //
 // The message is optional. Each {} takes one value: bool, char, an integer, float, double, or a type that
 // converts to float (half); eight at most. Strings and formats never reach the device.
+//
+// Annotations say what a kernel's declaration does not. gpuk reads them; to any compiler they are nothing.
+//
+//   GPUK_IN(extent)      before a pointer parameter: the kernel reads so many items, expressed in other parameters
+//   GPUK_OUT(extent)     it writes them all, and reads none before: the wrapper allocates them
+//   GPUK_INOUT(extent)   it reads and writes them
+//   GPUK_IN_OPT, GPUK_OUT_OPT, GPUK_INOUT_OPT
+//                        the same, or the null pointer
+//   GPUK_LAUNCH(block = 256, elements = n)
+//                        before the kernel: how it is launched; also grid = (…, …), shared = bytes, block = auto
 #pragma once
+
+#ifdef GPUK_ANNOTATIONS // set where gpuk preprocesses
+#define GPUK_DETAIL_ANNOTATION(...) __attribute__((__gpuk__(__VA_ARGS__)))
+#else
+#define GPUK_DETAIL_ANNOTATION(...)
+#endif
+#define GPUK_IN(...) GPUK_DETAIL_ANNOTATION("in", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_OUT(...) GPUK_DETAIL_ANNOTATION("out", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_INOUT(...) GPUK_DETAIL_ANNOTATION("inout", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_IN_OPT(...) GPUK_DETAIL_ANNOTATION("in_opt", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_OUT_OPT(...) GPUK_DETAIL_ANNOTATION("out_opt", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_INOUT_OPT(...) GPUK_DETAIL_ANNOTATION("inout_opt", #__VA_ARGS__, __VA_ARGS__)
+#define GPUK_LAUNCH(...) GPUK_DETAIL_ANNOTATION("launch", #__VA_ARGS__, __VA_ARGS__)
 
 #ifndef GPUK_DEBUG_CHECKS
 #define GPUK_DEBUG_CHECKS 0

@@ -59,6 +59,10 @@ codes! {
     ENTRY_NOT_IN_SOURCE = 15;
     /// a kernel exists only for some architectures
     KERNEL_MISSING_FOR_ARCH = 16;
+    /// an annotation says what cannot be computed or is not so
+    BAD_ANNOTATION = 20;
+    /// a launch shape contradicts the kernel's launch bounds
+    LAUNCH_CONTRADICTION = 21;
     /// the configuration has an unknown key
     UNKNOWN_KEY = 30;
     /// the configuration has a value of the wrong kind
@@ -134,7 +138,7 @@ mod tests {
         }
         for (text, nearest) in [
             ("GPUK0099", "GPUK0050"),
-            ("GPUK0020", "GPUK0016"),
+            ("GPUK0018", "GPUK0016"),
             ("E0005", "GPUK0005"),
             ("help", "GPUK0001"),
             ("", "GPUK0001"),

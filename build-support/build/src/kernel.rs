@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::annotation::Annotations;
 use crate::diagnostic::Place;
 use crate::instance::Instance;
 
@@ -38,6 +39,8 @@ pub struct Kernel {
     pub bounds: Bounds,
     /// What it is made with, for an instance of a template.
     pub instance: Option<Instance>,
+    /// What its annotations say.
+    pub annotations: Annotations,
 }
 
 /// Launch properties, from `.maxntid`, `.reqntid`, `.minnctapersm` and `.reqnctapercluster`.

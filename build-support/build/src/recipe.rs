@@ -21,10 +21,11 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 18] = [
+    const CODE: [&str; 19] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
+        "src/annotation",
         "src/capture.rs",
         "src/check",
         "src/ctype",

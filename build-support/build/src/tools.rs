@@ -118,7 +118,9 @@ impl Tools {
         };
         let host = host::find(&request, env)?;
 
-        let flags = package.flags();
+        let mut flags = package.flags();
+        // Only what gpuk preprocesses has annotations in it, which it takes out again.
+        flags.push("-DGPUK_ANNOTATIONS=1".into());
         let mut keyed = BTreeMap::new();
         let mut recipes = BTreeMap::new();
         for arch in &package.config.archs {

@@ -5,9 +5,10 @@ mod inputs;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gpuk_build::annotation::{Access, Annotations, Block, Expression, Grid, Operator, Shape};
 use gpuk_build::generate::{ModuleBindings, package, signature};
 use gpuk_build::instance::Depends;
-use gpuk_build::kernel::{Kernel, Scalar, Struct, Type};
+use gpuk_build::kernel::{Kernel, ParamType, Scalar, Struct, Type};
 use gpuk_build::run::ToolCommand;
 use inputs::templates;
 
@@ -118,6 +119,57 @@ impl Random {
         }
     }
 
+    /// Of half the kernels; not all of them make sense.
+    fn annotations(&mut self, kernel: &Kernel) -> Annotations {
+        let mut annotations = Annotations::default();
+        if self.below(2) == 0 {
+            return annotations;
+        }
+        let params = kernel.params.iter().enumerate();
+        let is_value = |ty: &ParamType| matches!(ty, ParamType::Value(Type::Scalar(_)));
+        let numbers = params.clone().filter(|(_, it)| is_value(&it.ty));
+        let numbers: Vec<_> = numbers.map(|(at, _)| at).collect();
+        for (at, param) in params {
+            let ParamType::Pointer { mutable, .. } = param.ty else {
+                continue;
+            };
+            let access = match self.below(3) {
+                0 => continue,
+                1 if mutable => Access::Out,
+                _ => Access::In,
+            };
+            let items = self.expression(&numbers, 3);
+            let written = self.name(90);
+            (annotations.extents).push(inputs::annotated::extent(at, access, &written, items));
+        }
+        if self.below(2) == 0 {
+            let axes = (0..1 + self.below(3)).map(|_| self.expression(&numbers, 3));
+            annotations.shape = Some(Shape {
+                written: String::new(),
+                block: Block::Given(axes.collect()),
+                grid: Grid::Elements(vec![self.expression(&numbers, 3)]),
+                shared: Some(self.expression(&numbers, 3)),
+            });
+        }
+        annotations
+    }
+
+    fn expression(&mut self, numbers: &[usize], depth: u8) -> Expression {
+        match self.below(4) {
+            _ if depth == 0 => Expression::Block(None),
+            0 => inputs::annotated::number(self.0),
+            1 if !numbers.is_empty() => {
+                inputs::annotated::param(numbers[self.below(numbers.len() as u64) as usize])
+            }
+            2 => Expression::Block(None),
+            _ => {
+                let left = self.expression(numbers, depth - 1);
+                let right = self.expression(numbers, depth - 1);
+                inputs::annotated::binary(Operator::CeilDiv, left, right)
+            }
+        }
+    }
+
     fn module(&mut self) -> ModuleBindings {
         let structs: Vec<_> = (0..self.below(3))
             .map(|index| {
@@ -144,7 +196,9 @@ impl Random {
                 }
             });
             let params = params.collect();
-            inputs::kernel(&(self.name(60) + &index.to_string()), params)
+            let mut kernel = inputs::kernel(&(self.name(60) + &index.to_string()), params);
+            kernel.annotations = self.annotations(&kernel);
+            kernel
         });
         instances.extend(kernels);
         inputs::module("m", instances, structs)

@@ -9,8 +9,8 @@ use std::mem::align_of;
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, MappedBuffer,
-    SyncOnDrop, UnifiedSlice, UnifiedView, UnifiedViewMut,
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice,
+    MappedBuffer, SyncOnDrop, UnifiedSlice, UnifiedView, UnifiedViewMut,
 };
 
 /// A buffer that a kernel may read.
@@ -20,6 +20,9 @@ pub trait Read {
 
     /// The address for a launch on `stream`. The launch comes before the argument is dropped.
     fn argument<'a>(&'a self, stream: &'a CudaStream) -> Argument<'a>;
+
+    /// How much there is.
+    fn length(&self) -> Length;
 }
 
 /// A buffer that a kernel may write.
@@ -29,6 +32,41 @@ pub trait Write {
 
     /// The address for a launch on `stream`. The launch comes before the argument is dropped.
     fn argument_mut<'a>(&'a mut self, stream: &'a CudaStream) -> Argument<'a>;
+
+    /// How much there is.
+    fn length_mut(&self) -> Length;
+}
+
+/// How much there is in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// So many items.
+    Items(usize),
+    /// Nothing: it is the null pointer.
+    Null,
+    /// Only the caller knows.
+    Unknown,
+}
+
+impl Length {
+    /// Of a buffer of any items in bytes, for a parameter that points to `void`.
+    #[must_use]
+    pub fn bytes<B: Read>(buffer: &B) -> Self {
+        buffer.length().of_size(size_of::<B::Item>())
+    }
+
+    /// As [`bytes`](Self::bytes), for a buffer that is written.
+    #[must_use]
+    pub fn bytes_mut<B: Write>(buffer: &B) -> Self {
+        buffer.length_mut().of_size(size_of::<B::Item>())
+    }
+
+    fn of_size(self, size: usize) -> Self {
+        match self {
+            Self::Items(items) => Self::Items(items.saturating_mul(size)),
+            other => other,
+        }
+    }
 }
 
 /// An address, ready to be passed. Dropping it after the launch marks the buffer as used by it.
@@ -82,6 +120,11 @@ impl<'a> Argument<'a> {
     }
 }
 
+/// A buffer behind any number of references.
+const fn as_buffer<B>(buffer: &B) -> &B {
+    buffer
+}
+
 macro_rules! readable {
     ($($passed:ty as $buffer:ty),* $(,)?) => {$(
         impl<T> Read for $passed {
@@ -89,6 +132,10 @@ macro_rules! readable {
 
             fn argument<'a>(&'a self, stream: &'a CudaStream) -> Argument<'a> {
                 Argument::read::<T, $buffer>(self, stream)
+            }
+
+            fn length(&self) -> Length {
+                Length::Items(DeviceSlice::<T>::len(as_buffer::<$buffer>(self)))
             }
         }
     )*};
@@ -119,6 +166,10 @@ macro_rules! writable {
             fn argument_mut<'a>(&'a mut self, stream: &'a CudaStream) -> Argument<'a> {
                 Argument::write::<T, $buffer>(self, stream)
             }
+
+            fn length_mut(&self) -> Length {
+                Length::Items(DeviceSlice::<T>::len(as_buffer::<$buffer>(self)))
+            }
         }
     )*};
 }
@@ -140,6 +191,10 @@ impl Read for &MappedBuffer {
     fn argument<'a>(&'a self, stream: &'a CudaStream) -> Argument<'a> {
         Argument::read::<u8, MappedBuffer>(self, stream)
     }
+
+    fn length(&self) -> Length {
+        Length::Items(DeviceSlice::<u8>::len(*self))
+    }
 }
 
 /// A buffer or none; none is the null pointer.
@@ -151,6 +206,10 @@ impl<B: Read> Read for Option<B> {
             Some(buffer) => buffer.argument(stream),
             None => Argument::address::<B::Item>(0),
         }
+    }
+
+    fn length(&self) -> Length {
+        self.as_ref().map_or(Length::Null, Read::length)
     }
 }
 
@@ -164,6 +223,10 @@ impl<B: Write> Write for Option<B> {
             None => Argument::address::<B::Item>(0),
         }
     }
+
+    fn length_mut(&self) -> Length {
+        self.as_ref().map_or(Length::Null, Write::length_mut)
+    }
 }
 
 /// A device address from elsewhere: another library's allocation, or one of a peer device.
@@ -172,6 +235,7 @@ impl<B: Write> Write for Option<B> {
 /// compared. That it may be accessed is part of what the caller of a launch promises.
 pub struct Address<T> {
     address: CUdeviceptr,
+    length: Length,
     item: PhantomData<fn() -> T>,
 }
 
@@ -181,8 +245,16 @@ impl<T> Address<T> {
     pub const fn new(address: CUdeviceptr) -> Self {
         Self {
             address,
+            length: Length::Unknown,
             item: PhantomData,
         }
+    }
+
+    /// Says how many items lie there, for kernels whose annotations need it.
+    #[must_use]
+    pub const fn items(mut self, items: usize) -> Self {
+        self.length = Length::Items(items);
+        self
     }
 }
 
@@ -204,13 +276,18 @@ impl<T> Default for Null<T> {
 }
 
 macro_rules! untracked {
-    ($($passed:ident, $value:ident => $address:expr;)*) => {$(
+    ($($passed:ident, $value:ident => $address:expr, $length:expr;)*) => {$(
         impl<T> Read for $passed<T> {
             type Item = T;
 
             fn argument<'a>(&'a self, _: &'a CudaStream) -> Argument<'a> {
                 let $value = self;
                 Argument::address::<T>($address)
+            }
+
+            fn length(&self) -> Length {
+                let $value = self;
+                $length
             }
         }
 
@@ -220,6 +297,11 @@ macro_rules! untracked {
             fn argument_mut<'a>(&'a mut self, _: &'a CudaStream) -> Argument<'a> {
                 let $value = self;
                 Argument::address::<T>($address)
+            }
+
+            fn length_mut(&self) -> Length {
+                let $value = self;
+                $length
             }
         }
 
@@ -242,6 +324,6 @@ macro_rules! untracked {
 }
 
 untracked! {
-    Address, this => this.address;
-    Null, _this => 0;
+    Address, this => this.address, this.length;
+    Null, _this => 0, Length::Null;
 }

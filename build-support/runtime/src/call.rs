@@ -390,6 +390,27 @@ pub(crate) unsafe fn launch(
     })
 }
 
+/// The threads of a block that fills a multiprocessor best, at most `limit` if that is not 0. The context is current.
+pub(crate) fn best_block(
+    function: &CudaFunction,
+    shared: u32,
+    limit: u32,
+) -> Result<u32, DriverError> {
+    let (mut blocks, mut threads): (c_int, c_int) = (0, 0);
+    // SAFETY: the function exists; the call writes two integers, and calls nothing.
+    DriverError::check(unsafe {
+        sys::cuOccupancyMaxPotentialBlockSize(
+            &raw mut blocks,
+            &raw mut threads,
+            function.cu_function(),
+            None,
+            shared as usize,
+            c_int::try_from(limit).unwrap_or(c_int::MAX),
+        )
+    })?;
+    Ok(u32::try_from(threads).unwrap_or(0))
+}
+
 /// What the driver's compiler says about PTX that did not load. The context is current.
 pub(crate) fn compiler_log(ptx: &CStr) -> Option<String> {
     const SIZE: c_uint = 16 << 10;

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::driver::DriverError;
+use crate::extent::ExtentError;
 
 /// Why a kernel was not launched.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -147,6 +148,14 @@ pub enum LaunchError {
         parameter: &'static str,
         found: usize,
         expected: usize,
+    },
+
+    /// It does not fit the kernel's annotations.
+    #[error("kernel `{kernel}`: {error}")]
+    Extent {
+        kernel: &'static str,
+        #[source]
+        error: Box<ExtentError>,
     },
 
     /// The driver refused, or reported now what an earlier call did.

@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DeviceRepr};
 
 use crate::argument::Argument;
-use crate::call;
+use crate::call::{self, Current};
 use crate::driver::DriverError;
 use crate::error::LaunchError;
 use crate::failure::Origin;
@@ -42,6 +42,8 @@ pub struct Function {
     /// Bytes of dynamic shared memory that a launch may ask for as the function stands.
     pub(crate) shared: AtomicU32,
     pub(crate) raising: Mutex<()>,
+    /// Threads of the block that the driver suggests, once asked.
+    pub(crate) suggested: OnceLock<u32>,
 }
 
 /// An argument of a launch.
@@ -135,10 +137,7 @@ impl Function {
             }
             return Ok(ErrorPayload::passed());
         }
-        let driver = |error| LaunchError::Driver {
-            kernel: self.info.name,
-            error,
-        };
+        let driver = |error| self.driver(error);
         // Also tells whether waiting for an argument failed.
         let bound = stream.context().bind_to_thread();
         bound.map_err(|error| driver(error.into()))?;
@@ -181,6 +180,26 @@ impl Function {
         let pool = self.pool.clone();
         let flight = Flight::new(stream, Some(origin), pool, parts, captured);
         Ok(ErrorPayload::new(flight))
+    }
+
+    /// The threads of a block that the driver's occupancy calculator suggests, asked once: a kernel's dynamic shared
+    /// memory is the same each time.
+    pub(crate) fn suggested_block(&self, shared: u32) -> Result<u32, LaunchError> {
+        if let Some(threads) = self.suggested.get() {
+            return Ok(*threads);
+        }
+        let _current = Current::enter(&self.context).map_err(|error| self.driver(error))?;
+        let limit = self.info.max_threads.unwrap_or(0);
+        let threads = call::best_block(&self.function, shared, limit);
+        let threads = threads.map_err(|error| self.driver(error))?;
+        Ok(*self.suggested.get_or_init(|| threads))
+    }
+
+    pub(crate) fn driver(&self, error: DriverError) -> LaunchError {
+        LaunchError::Driver {
+            kernel: self.info.name,
+            error,
+        }
     }
 
     /// Compares the arguments with the kernel's parameters, and where they live with where it runs.

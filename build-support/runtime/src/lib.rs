@@ -16,6 +16,7 @@
 //! - [`Module`], [`Image`], [`Function`]: the image for the device is chosen, loaded, and compared with the wrapper.
 //! - [`OptionalFunction`]: a kernel that not every architecture has.
 //! - [`Launch`], [`Read`], [`Write`]: what a launch takes; [`LaunchError`]: why there was none.
+//! - [`Annotations`]: what a kernel says of its buffers and its launch; [`ExtentError`]: what does not fit.
 //! - [`ErrorPayload`], [`FailedCheck`]: what its checks said.
 //! - [`checkify`], [`Scope`], [`check_error`]: many launches with one outcome; [`capture`]: in a CUDA graph.
 //! - [`vector`]: `float4` and its like.
@@ -28,6 +29,7 @@
 //! default, which serves the drivers of CUDA 12 and 13, unless the program already gives cudarc a version; then use
 //! `default-features = false` here. (candle's and CubeCL's `cuda-version-from-build-system` gives way to the default.)
 
+mod annotation;
 mod arch;
 mod argument;
 mod bytes;
@@ -36,6 +38,7 @@ mod category;
 mod choice;
 mod driver;
 mod error;
+mod extent;
 mod failure;
 mod feature;
 mod flight;
@@ -50,6 +53,7 @@ mod limits;
 mod load;
 mod module;
 mod on;
+mod output;
 mod payload;
 mod pool;
 mod relay;
@@ -84,12 +88,14 @@ pub use half;
 #[cfg(feature = "complex")]
 pub use num_complex;
 
-pub use argument::{Address, Argument, Null, Read, Write};
+pub use annotation::{Annotations, Block, Expr, Extent, Grid, Shape};
+pub use argument::{Address, Argument, Length, Null, Read, Write};
 pub use bytes::{Bits, Bytes, Stored};
 pub use category::{Categories, Category};
 pub use choice::NoImage;
 pub use driver::{DeviceError, DriverError, NoDriver, device, probe};
 pub use error::{LaunchError, ThreadLimit};
+pub use extent::{ExtentError, Numbers};
 pub use failure::{FailedCheck, Failure};
 pub use function::{Function, Pass};
 pub use graph::{CaptureError, Graph, capture};
@@ -98,7 +104,7 @@ pub use kernel::{KernelInfo, ParamInfo};
 pub use launch::Launch;
 pub use load::{Count, LoadError, Refusal};
 pub use module::Module;
-pub use on::{On, Target};
+pub use on::{On, Shaped, Target};
 pub use payload::ErrorPayload;
 pub use pool::settle;
 #[cfg(feature = "serde")]

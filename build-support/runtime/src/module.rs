@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cudarc::driver::sys::{
     CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult,
@@ -156,6 +156,7 @@ impl Module {
             limits,
             shared: AtomicU32::new(shared),
             raising: Mutex::new(()),
+            suggested: OnceLock::new(),
         })
     }
 

@@ -47,10 +47,8 @@ fn gpu_ptx_written_by_hand_runs_through_its_wrapper() {
     let numbers: Vec<f32> = (0..1000_u16).map(f32::from).collect();
     let x = stream.clone_htod(&numbers).unwrap();
     let y = stream.clone_htod(&vec![0.5_f32; 1000]).unwrap();
-    let out = stream.alloc_zeros::<f32>(1000).unwrap();
-    let launch = axpy::Kernels::AXPY.launch().elements(1000);
-    // SAFETY: the lengths are those of the buffers.
-    let (payload, out) = unsafe { kernels.axpy(&stream, launch, 3.0, &x, &y, out, 1000) }.unwrap();
+    // SAFETY: the kernel stays in the extents that its `signature` says.
+    let (payload, out) = unsafe { kernels.axpy(&stream, 3.0, &x, &y) }.unwrap();
     payload.check().unwrap();
     let out = stream.clone_dtoh(&out).unwrap();
     let expected = numbers.iter().map(|x| 3.0 * x + 0.5);

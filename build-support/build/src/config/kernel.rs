@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::CheckMode;
 use crate::code::Code;
 use crate::ctype::CType;
-use crate::source::{Declarations, DeclaredKernel};
+use crate::source::{Declarations, DeclaredKernel, annotation};
 
 /// `[…metadata.gpuk.kernel.NAME]`. What is not set is the package's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,12 +80,21 @@ impl FromStr for Signature {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const EXPECTED: &str = "a C declaration such as `void scale(float *y, float by, int n)`";
         let declaration = text.trim().trim_end_matches(';');
-        let rest = declaration.strip_prefix("void ").ok_or(EXPECTED)?;
+        let (ahead, rest) = match declaration.strip_prefix("void ") {
+            Some(rest) => ("", rest),
+            None => declaration.split_once(") void ").ok_or(EXPECTED)?,
+        };
+        let ahead = match ahead {
+            "" => String::new(),
+            ahead if ahead.starts_with("GPUK_LAUNCH(") => annotation::marked(&format!("{ahead})")),
+            _ => return Err(EXPECTED),
+        };
         if !rest.trim_end().ends_with(')') || rest.contains([';', '{']) {
             return Err(EXPECTED);
         }
-        let global = "extern \"C\" __attribute__((global)) void";
-        let mut read = Declarations::read(&format!("{global} {rest};"));
+        let rest = annotation::marked(rest);
+        let global = "__attribute__((global)) void";
+        let mut read = Declarations::read(&format!("extern \"C\" {ahead} {global} {rest};"));
         let (Some(declared), true) = (read.kernels.pop(), read.kernels.is_empty()) else {
             return Err(EXPECTED);
         };
@@ -162,6 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn declarations_have_annotations() {
+        let text = "GPUK_LAUNCH(block = (8, 4), grid = 1) void f(GPUK_IN(n * (2 + 1)) const int *x, int n)";
+        let signature: Signature = text.parse().unwrap();
+        let found = signature.declared().annotations.iter();
+        let found = found.map(|it| (it.word.as_str(), it.param, it.written.as_str()));
+        let expected = [
+            ("launch", None, "block = (8, 4), grid = 1"),
+            ("in", Some(0), "n * (2 + 1)"),
+        ];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        assert_eq!(signature.types()[0].to_string(), "const int *");
+    }
+
+    #[test]
     fn what_is_no_declaration_of_a_kernel_is_refused() {
         for text in [
             "",
@@ -172,6 +195,8 @@ mod tests {
             "f(int)",
             "void f(int) {}",
             "void f(a b c)",
+            "GPUK_IN(n) void f(int n)",
+            "static (int) void f(int n)",
             "void f(int); void g(int)",
         ] {
             assert!(text.parse::<Signature>().is_err(), "{text}");

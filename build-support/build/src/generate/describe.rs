@@ -1,5 +1,6 @@
 //! What a method's documentation says.
 
+use super::annotated::{Outputs, is_length};
 use super::bindings::ModuleBindings;
 use super::docs::{listed, markdown};
 use super::kernel::{is_checked, place};
@@ -16,8 +17,9 @@ pub(super) fn describe(
     bindings: &ModuleBindings,
     kernel: &Kernel,
     names: &KernelNames,
+    outputs: Outputs,
 ) -> Vec<String> {
-    let parts = Parts::of(bindings, kernel, names);
+    let parts = Parts::of(bindings, kernel, names, outputs);
     let checked = is_checked(bindings, kernel);
     let mut lines = markdown(&kernel.docs);
     if lines.is_empty() {
@@ -49,7 +51,8 @@ pub(super) fn describe(
         lines.push(String::new());
     }
     lines.extend(shapes(kernel));
-    lines.push(match parts.outputs.as_slice() {
+    lines.extend(annotations(kernel, names, outputs));
+    lines.push(match parts.returned.as_slice() {
         [] => "Returns the launch's payload, without waiting for the kernel.".to_owned(),
         some => format!(
             "Returns the launch's payload and {}, without waiting for the kernel.",
@@ -75,30 +78,45 @@ pub(super) fn describe(
 #[derive(Default)]
 struct Parts<'a> {
     buffers: Vec<&'a str>,
+    /// Those whose extents are compared.
+    extents: Vec<&'a str>,
     outputs: Vec<&'a str>,
+    returned: Vec<&'a str>,
     addresses: Vec<&'a str>,
     values: Vec<&'a str>,
 }
 
 impl<'a> Parts<'a> {
-    fn of(bindings: &ModuleBindings, kernel: &Kernel, names: &'a KernelNames) -> Self {
+    fn of(
+        bindings: &ModuleBindings,
+        kernel: &Kernel,
+        names: &'a KernelNames,
+        outputs: Outputs,
+    ) -> Self {
         let mut parts = Self::default();
         let in_some = names.generic.as_ref().map_or(&[][..], |it| &it.addresses);
-        for (index, (param, name)) in kernel.params.iter().zip(&names.params).enumerate() {
+        for (at, (param, name)) in kernel.params.iter().zip(&names.params).enumerate() {
             let holds = match &param.ty {
+                ParamType::Value(_) if is_length(kernel, at) => None,
                 ParamType::Value(ty) => {
                     parts.values.push(name);
                     Some(ty)
                 }
                 ParamType::Pointer { to, mutable } => {
-                    parts.buffers.push(name);
+                    match kernel.annotations.extent(at) {
+                        Some(_) => parts.extents.push(name),
+                        None => parts.buffers.push(name),
+                    }
                     if *mutable {
-                        parts.outputs.push(name);
+                        parts.returned.push(name);
+                        if !outputs.allocates(kernel, at) {
+                            parts.outputs.push(name);
+                        }
                     }
                     to.as_ref()
                 }
             };
-            if in_some.contains(&index)
+            if in_some.contains(&at)
                 || holds.is_some_and(|ty| holds_address(&bindings.signatures, ty))
             {
                 parts.addresses.push(name);
@@ -114,6 +132,11 @@ impl<'a> Parts<'a> {
                 "room in",
                 "for all that the kernel reads and writes with this `launch`, and in it what the kernel \
                  expects to read",
+            ),
+            (
+                &self.extents,
+                "no access of the kernel beyond the extents of",
+                "and in them what it expects to read",
             ),
             (
                 &self.outputs,
@@ -155,16 +178,83 @@ fn declaration(kernel: &Kernel) -> Vec<String> {
             };
             format!("{}{blank}{}", it.declared, it.name)
         })
+        .enumerate()
+        .map(|(at, param)| match kernel.annotations.extent(at) {
+            Some(extent) => format!("{} {param}", extent.shown()),
+            None => param,
+        })
         .collect();
     let path = &kernel.path;
+    let shape = kernel.annotations.shape.as_ref();
+    let mut lines: Vec<_> = shape
+        .map(|shape| format!("GPUK_LAUNCH({})", shape.written))
+        .into_iter()
+        .collect();
     let line = format!("__global__ void {path}({})", params.join(", "));
     if line.len() <= DECLARATION {
-        return vec![line];
+        lines.push(line);
+        return lines;
     }
-    let mut lines = vec![format!("__global__ void {path}(")];
+    lines.push(format!("__global__ void {path}("));
     for (index, param) in params.iter().enumerate() {
         let end = if index + 1 < params.len() { "," } else { ")" };
         lines.push(format!("    {param}{end}"));
+    }
+    lines
+}
+
+/// What the wrapper does because of annotations.
+fn annotations(kernel: &Kernel, names: &KernelNames, outputs: Outputs) -> Vec<String> {
+    let annotations = &kernel.annotations;
+    let name = |at: usize| names.params[at].as_str();
+    let mut lines = Vec::new();
+    for at in 0..kernel.params.len() {
+        let of = annotations.lengths(at);
+        let of: Vec<_> = of.into_iter().map(name).collect();
+        if !of.is_empty() {
+            let all = if of.len() > 1 {
+                "all of one length, "
+            } else {
+                ""
+            };
+            lines.push(format!(
+                "`{}` is the length of {}, {all}and not passed.",
+                kernel.params[at].name,
+                listed(&of)
+            ));
+        }
+    }
+    let allocated = (0..kernel.params.len()).filter(|at| annotations.is_allocated(*at));
+    let allocated: Vec<_> = allocated.map(name).collect();
+    if !allocated.is_empty() {
+        let listed = listed(&allocated);
+        lines.push(match outputs {
+            Outputs::Allocated => format!(
+                "Allocates {listed} on the stream; [`{0}`](Self::{0}) is passed it instead.",
+                names.into
+            ),
+            Outputs::Passed => format!(
+                "As [`{0}`](Self::{0}), except that it is passed {listed}.",
+                names.method
+            ),
+        });
+    }
+    if !annotations.extents.is_empty() {
+        lines.push("Buffers shorter than their extents are refused.".to_owned());
+    }
+    if let Some(shape) = &annotations.shape {
+        let shared = if shape.shared.is_some() {
+            ", with its dynamic shared memory"
+        } else {
+            ""
+        };
+        lines.push(format!(
+            "Launched in the annotated shape{shared}; `(&stream, launch)` for `on` launches it in another. \
+             An empty grid launches nothing: buffers keep what is in them, and new ones are zero."
+        ));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
     }
     lines
 }

@@ -83,6 +83,22 @@ pub(super) fn tuple(items: Vec<Expr>) -> Expr {
     })
 }
 
+/// `Some(item)`, a call in which stays one column further from the end of the line.
+pub(super) fn some(item: Expr) -> Expr {
+    Expr::List(List {
+        slack: -1,
+        ..List::new("Some(", vec![item], CALL)
+    })
+}
+
+/// `&[items]`, `name(items)`: items that are all short share lines.
+pub(super) fn filled(open: impl Into<String>, items: impl Iterator<Item = Expr>) -> Expr {
+    Expr::List(List {
+        fills: true,
+        ..List::new(open, items.collect(), CALL)
+    })
+}
+
 /// `name!(items)`.
 pub(super) fn macro_call(open: impl Into<String>, items: Vec<Expr>) -> Expr {
     Expr::List(List {
@@ -196,6 +212,7 @@ impl Expr {
     pub(super) fn slack(&self) -> isize {
         match self {
             Self::List(list) => list.slack,
+            Self::Field(_, value) => value.slack(),
             Self::Row(pieces) => pieces.iter().map(Self::slack).sum(),
             _ => 0,
         }

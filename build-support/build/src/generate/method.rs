@@ -1,5 +1,6 @@
 //! The method that launches a kernel.
 
+use super::annotated::{Outputs, allocated, allocates, is_length, prologue};
 use super::bindings::ModuleBindings;
 use super::describe::describe;
 use super::expr::{self, Expr, block, call, quoted, row, text, tuple};
@@ -31,29 +32,31 @@ pub fn signature(signatures: &Signatures, kernel: &Kernel) -> String {
         ),
         None => (&[][..], String::new()),
     };
-    let writes = generics(kernel, names)
+    let outputs = Outputs::Allocated;
+    let writes = generics(kernel, names, outputs)
         .map(|(name, to)| format!("{name}: {}", bound("", types, "Write", to)));
     let generics = angles(of_template.iter().cloned().chain(writes));
-    let inputs = inputs(kernel, names, types, "");
-    let inputs: String = inputs.map(|(name, ty)| format!(", {name}: {ty}")).collect();
-    let outputs: Vec<_> = names
-        .generics
-        .iter()
-        .flatten()
-        .map(String::as_str)
+    let inputs = inputs(kernel, names, types, "", outputs);
+    let inputs: String = inputs
+        .map(|(_, name, ty)| format!(", {name}: {ty}"))
         .collect();
-    let outputs = match outputs.as_slice() {
-        [one] => (*one).to_owned(),
+    let returned = returned(kernel, names, types, "", outputs);
+    let returned = match returned.as_slice() {
+        [one] => one.clone(),
         several => format!("({})", several.join(", ")),
     };
+    let launch = match kernel.annotations.shape {
+        Some(_) => "",
+        None => ", launch: impl Into<Launch>",
+    };
     format!(
-        "unsafe fn {}{generics}(&self, stream: &Arc<CudaStream>, launch: impl Into<Launch>{inputs}) \
-         -> Result<(ErrorPayload, {outputs}), LaunchError>{bounds}",
+        "unsafe fn {}{generics}(&self, stream: &Arc<CudaStream>{launch}{inputs}) \
+         -> Result<(ErrorPayload, {returned}), LaunchError>{bounds}",
         names.method
     )
 }
 
-/// Draws the method.
+/// Draws the method; two where it allocates outputs and another is passed them.
 pub(super) fn launch(
     out: &mut Out,
     bindings: &ModuleBindings,
@@ -61,40 +64,60 @@ pub(super) fn launch(
     kernel: &Kernel,
     names: &KernelNames,
 ) {
-    out.docs(describe(bindings, kernel, names));
-    out.line("#[track_caller]");
-    let outputs: Vec<_> = names.generics.iter().flatten().cloned().collect();
+    if allocates(kernel) {
+        form(out, bindings, types, (kernel, names), Outputs::Allocated);
+        out.line("");
+    }
+    form(out, bindings, types, (kernel, names), Outputs::Passed);
+}
 
-    let method = &names.method;
+fn form(
+    out: &mut Out,
+    bindings: &ModuleBindings,
+    types: Types<'_>,
+    (kernel, names): (&Kernel, &KernelNames),
+    outputs: Outputs,
+) {
+    out.docs(describe(bindings, kernel, names, outputs));
+    out.line("#[track_caller]");
+    let returned = returned(kernel, names, types, "::gpuk::", outputs);
+    let written = generics(kernel, names, outputs).map(|(name, _)| name.to_owned());
+
+    let method = match outputs {
+        Outputs::Passed if allocates(kernel) => &names.into,
+        _ => &names.method,
+    };
     let on = &names.on;
     let generic = names.generic.as_ref();
     let of_template = generic.map_or(&[][..], |it| &it.params);
-    let types_of = of_template.iter().chain([on]).chain(&outputs);
-    let types_of = types_of.map(text).collect();
+    let types_of = of_template.iter().cloned().chain([on.clone()]);
+    let types_of = types_of.chain(written).map(text).collect();
     let head = expr::generics(format!("pub unsafe fn {method}<"), types_of);
-    let mut arguments = vec![
-        text("&self"),
-        text(format!("on: {on}")),
-        text("launch: impl ::core::convert::Into<::gpuk::Launch>"),
-    ];
-    let kinds = kernel.params.iter();
-    arguments.extend(kinds.zip(inputs(kernel, names, types, "::gpuk::")).map(
-        |(param, (name, ty))| {
-            let mutable = if is_output(param) { "mut " } else { "" };
-            match split_bound(&ty) {
-                Some((open, item)) => expr::bound(format!("{mutable}{name}: {open}"), text(item)),
-                None => text(format!("{mutable}{name}: {ty}")),
-            }
-        },
-    ));
+    let mut arguments = vec![text("&self"), text(format!("on: {on}"))];
+    let place = match kernel.annotations.shape {
+        Some(_) => "Shaped",
+        None => {
+            let ty = "::core::convert::Into<::gpuk::Launch>";
+            arguments.push(text(format!("launch: impl {ty}")));
+            "On"
+        }
+    };
+    let inputs = inputs(kernel, names, types, "::gpuk::", outputs);
+    arguments.extend(inputs.map(|(param, name, ty)| {
+        let mutable = if is_output(param) { "mut " } else { "" };
+        match split_bound(&ty) {
+            Some((open, item)) => expr::bound(format!("{mutable}{name}: {open}"), text(item)),
+            None => text(format!("{mutable}{name}: {ty}")),
+        }
+    }));
     let result = expr::result(
         ") -> ::core::result::Result<",
         vec![
-            expr::generics(format!("{on}::Returned<"), vec![group(&outputs)]),
+            expr::generics(format!("{on}::Returned<"), vec![group(&returned)]),
             text("::gpuk::LaunchError"),
         ],
     );
-    let writes = generics(kernel, names)
+    let writes = generics(kernel, names, outputs)
         .map(|(name, to)| format!("{name}: {},", bound("::gpuk::", types, "Write", to)));
     let of_template = generic.iter().flat_map(|it| {
         let by_value = it.by_value.iter();
@@ -102,7 +125,7 @@ pub(super) fn launch(
         [format!("{},", it.bound)].into_iter().chain(by_value)
     });
     let bounds = of_template
-        .chain([format!("{on}: ::gpuk::On,")])
+        .chain([format!("{on}: ::gpuk::{place},")])
         .chain(writes);
 
     out.statement(&row([head, text("(")]), "");
@@ -111,65 +134,92 @@ pub(super) fn launch(
     out.line("where");
     out.indented(|out| bounds.for_each(|it| out.bound(&it)));
     out.line("{");
-    out.indented(|out| body(out, bindings, kernel, names));
+    out.indented(|out| body(out, bindings, types, (kernel, names), outputs));
     out.line("}");
 }
 
-fn body(out: &mut Out, bindings: &ModuleBindings, kernel: &Kernel, names: &KernelNames) {
-    let mut passes: Vec<_> = kernel
-        .params
-        .iter()
-        .zip(&names.params)
-        .map(|(param, name)| match param.ty {
+fn body(
+    out: &mut Out,
+    bindings: &ModuleBindings,
+    types: Types<'_>,
+    (kernel, names): (&Kernel, &KernelNames),
+    outputs: Outputs,
+) {
+    let params = kernel.params.iter().zip(&names.params).enumerate();
+    let mut passes: Vec<_> = params
+        .map(|(at, (param, name))| match param.ty {
             ParamType::Value(_) => call("::gpuk::Pass::value(", vec![text(format!("&{name}"))]),
             ParamType::Pointer { mutable, .. } => {
                 let suffix = if mutable { "_mut" } else { "" };
-                let argument = format!("&{name}.argument{suffix}(stream)");
+                let argument = match outputs.allocates(kernel, at) {
+                    true => {
+                        let of = vec![text(format!("&mut {name}")), text("stream")];
+                        row([text("&"), call("::gpuk::Write::argument_mut(", of)])
+                    }
+                    false => text(format!("&{name}.argument{suffix}(stream)")),
+                };
                 let label = quoted(&param.name);
-                call("::gpuk::Pass::buffer(", vec![label, text(argument)])
+                call("::gpuk::Pass::buffer(", vec![label, argument])
             }
         })
         .collect();
     if is_checked(bindings, kernel) {
         passes.push(text("::gpuk::Pass::hidden()"));
     }
+    let is_annotated = !kernel.annotations.is_empty();
     let launch = call(
         "::gpuk::Function::launch(",
         vec![
-            match (&names.generic, variants(bindings, kernel)) {
-                (Some(generic), _) => row([
-                    call(
-                        generic.function.clone(),
-                        vec![text("self"), text("seal::Seal")],
-                    ),
-                    text("?"),
-                ]),
-                (None, None) => text(format!("&self.{}", names.method)),
-                (None, Some(_)) => text(format!("self.{}.get()?", names.method)),
-            },
+            function(bindings, kernel, names),
             text("target"),
-            text("launch.into()"),
+            text(if is_annotated {
+                "launch"
+            } else {
+                "launch.into()"
+            }),
             call("[", passes),
         ],
     );
     let payload = &names.payload;
-    out.line("let target = ::gpuk::On::target(&on);");
+    let place = match kernel.annotations.shape {
+        Some(_) => "Shaped",
+        None => "On",
+    };
+    out.line(format!("let target = ::gpuk::{place}::target(&on);"));
     if (kernel.params.iter()).any(|it| matches!(it.ty, ParamType::Pointer { .. })) {
         out.line("let stream = target.stream;");
+    }
+    if is_annotated {
+        prologue(out, bindings, types, (kernel, names), outputs);
     }
     out.line("// SAFETY: the arguments are those of the entry; the rest is the caller's promise.");
     out.binding(payload, &block("unsafe {", row([launch, text("?")])));
 
-    let outputs = names.params.iter().zip(&names.generics);
-    let outputs = outputs.filter(|(_, generic)| generic.is_some());
-    let outputs: Vec<_> = outputs.map(|(name, _)| name.clone()).collect();
-    let outputs = match outputs.as_slice() {
+    let written = names.params.iter().zip(&names.generics);
+    let written = written.filter(|(_, generic)| generic.is_some());
+    let written: Vec<_> = written.map(|(name, _)| name.clone()).collect();
+    let written = match written.as_slice() {
         [] => text("()"),
         [one] => text(one),
         several => tuple(several.iter().map(text).collect()),
     };
-    let value = vec![text("&on"), text(payload), outputs];
-    out.statement(&call("::gpuk::On::returned(", value), "");
+    let value = vec![text("&on"), text(payload), written];
+    out.statement(&call(format!("::gpuk::{place}::returned("), value), "");
+}
+
+/// The function that the method launches.
+pub(super) fn function(bindings: &ModuleBindings, kernel: &Kernel, names: &KernelNames) -> Expr {
+    match (&names.generic, variants(bindings, kernel)) {
+        (Some(generic), _) => row([
+            call(
+                generic.function.clone(),
+                vec![text("self"), text("seal::Seal")],
+            ),
+            text("?"),
+        ]),
+        (None, None) => text(format!("&self.{}", names.method)),
+        (None, Some(_)) => text(format!("self.{}.get()?", names.method)),
+    }
 }
 
 /// Nothing, one, or several in parentheses.
@@ -185,40 +235,61 @@ fn is_output(param: &Param) -> bool {
     matches!(param.ty, ParamType::Pointer { mutable: true, .. })
 }
 
-/// Names and types of the parameters.
+/// The parameters that are passed, with their names and types.
 fn inputs<'a>(
     kernel: &'a Kernel,
     names: &'a KernelNames,
     types: Types<'a>,
     root: &'a str,
-) -> impl Iterator<Item = (&'a str, String)> {
+    outputs: Outputs,
+) -> impl Iterator<Item = (&'a Param, &'a str, String)> {
     let generics = names.params.iter().zip(&names.generics);
-    kernel
-        .params
-        .iter()
-        .zip(generics)
-        .map(move |(param, (name, generic))| {
-            let ty = match (&param.ty, generic) {
-                (_, Some(generic)) => generic.clone(),
-                (ParamType::Value(ty), _) => types.rust(ty),
-                (ParamType::Pointer { to, .. }, _) => {
-                    format!("impl {}", bound(root, types, "Read", to.as_ref()))
-                }
-            };
-            (name.as_str(), ty)
-        })
+    let params = kernel.params.iter().zip(generics).enumerate();
+    let passed =
+        params.filter(move |(at, _)| !(outputs.allocates(kernel, *at) || is_length(kernel, *at)));
+    passed.map(move |(_, (param, (name, generic)))| {
+        let ty = match (&param.ty, generic) {
+            (_, Some(generic)) => generic.clone(),
+            (ParamType::Value(ty), _) => types.rust(ty),
+            (ParamType::Pointer { to, .. }, _) => {
+                format!("impl {}", bound(root, types, "Read", to.as_ref()))
+            }
+        };
+        (param, name.as_str(), ty)
+    })
 }
 
 /// Type parameters with what they point to.
 fn generics<'a>(
     kernel: &'a Kernel,
     names: &'a KernelNames,
+    outputs: Outputs,
 ) -> impl Iterator<Item = (&'a str, Option<&'a Type>)> {
-    let params = kernel.params.iter().zip(&names.generics);
-    params.filter_map(|(param, generic)| match &param.ty {
-        ParamType::Pointer { to, .. } => Some((generic.as_deref()?, to.as_ref())),
-        ParamType::Value(_) => None,
+    let params = kernel.params.iter().zip(&names.generics).enumerate();
+    params.filter_map(move |(at, (param, generic))| match &param.ty {
+        ParamType::Pointer { to, .. } if !outputs.allocates(kernel, at) => {
+            Some((generic.as_deref()?, to.as_ref()))
+        }
+        _ => None,
     })
+}
+
+/// Types of what is returned, in the order of the parameters.
+fn returned(
+    kernel: &Kernel,
+    names: &KernelNames,
+    types: Types<'_>,
+    root: &str,
+    outputs: Outputs,
+) -> Vec<String> {
+    let params = kernel.params.iter().zip(&names.generics).enumerate();
+    let types = params.filter_map(|(at, (param, generic))| match &param.ty {
+        ParamType::Pointer { to, .. } if outputs.allocates(kernel, at) => {
+            Some(allocated(types, to.as_ref(), root))
+        }
+        _ => generic.clone(),
+    });
+    types.collect()
 }
 
 fn bound(root: &str, types: Types<'_>, name: &str, to: Option<&Type>) -> String {

@@ -11,6 +11,7 @@
 //!
 //! Names are the kernels' own, see [`module_names`] for modules and `names` for the rest.
 
+mod annotated;
 mod bindings;
 mod describe;
 mod docs;

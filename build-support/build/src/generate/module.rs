@@ -1,5 +1,6 @@
 //! The module of one source, and the file of them all.
 
+use super::annotated::constant;
 use super::bindings::ModuleBindings;
 use super::enumeration::enumeration;
 use super::expr::{call, field, literal, macro_call, quoted, row, text};
@@ -133,6 +134,9 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
         let types = Types::code(names);
         for (kernel, names) in &kernels {
             info(out, bindings, types, kernel, names, is_shared(kernel));
+            if !is_shared(kernel) {
+                constant(out, kernel, names);
+            }
             out.line("");
             variant::constant(out, bindings, kernel, names, is_shared(kernel));
         }
@@ -145,13 +149,14 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
             launch(out, bindings, types, kernel, names);
         }
         for (template, shared) in templates.iter().zip(names.shared()) {
-            out.line("");
             let mut kernel = shared.kernel.clone();
             // It takes the hidden parameter if any instance does.
             let mut entries = template.instances.iter().map(|(it, _)| &it.entry);
             if let Some(checked) = entries.find(|entry| bindings.checked.contains(*entry)) {
                 kernel.entry.clone_from(checked);
             }
+            constant(out, &kernel, &shared.names);
+            out.line("");
             launch(out, bindings, types, &kernel, &shared.names);
         }
     });

@@ -54,6 +54,17 @@ pub(super) struct KernelNames {
     pub(super) on: String,
     /// Of a method that a template's instances share.
     pub(super) generic: Option<Generic>,
+    /// What its annotations say, and the method that is passed the buffers that the other allocates.
+    pub(super) annotations: String,
+    pub(super) into: String,
+    pub(super) locals: Locals,
+}
+
+/// Local variables of a kernel with annotations.
+pub(super) struct Locals {
+    pub(super) lengths: String,
+    pub(super) values: String,
+    pub(super) extents: String,
 }
 
 impl Names {
@@ -89,7 +100,12 @@ impl Names {
             (names.variants, names.has) = (variants, has);
             (kernel.entry.clone(), names)
         });
-        let kernels: BTreeMap<_, _> = named.collect();
+        let mut kernels: BTreeMap<_, _> = named.collect();
+        for kernel in alone.iter().filter(|it| !it.annotations.is_empty()) {
+            if let Some(names) = kernels.get_mut(&kernel.entry) {
+                names.claim_annotations(&mut values);
+            }
+        }
 
         let traits: Vec<_> = templates
             .iter()
@@ -102,8 +118,14 @@ impl Names {
             let constants = constants.collect();
             Shared::of(signatures, template, name, method, constants, types.clone())
         });
+        let mut shared: Vec<_> = shared.collect();
+        for shared in &mut shared {
+            if !shared.kernel.annotations.is_empty() {
+                shared.names.claim_annotations(&mut values);
+            }
+        }
         Self {
-            shared: shared.collect(),
+            shared,
             kernels,
             structs,
         }
@@ -129,6 +151,12 @@ impl Names {
 }
 
 impl KernelNames {
+    fn claim_annotations(&mut self, values: &mut Scope) {
+        for name in [&mut self.annotations, &mut self.into] {
+            *name = values.claim(std::mem::take(name));
+        }
+    }
+
     pub(super) fn of(kernel: &Kernel, method: String, constant: String, mut types: Scope) -> Self {
         let mut values = Scope::new(["launch", "on", "stream", "target"].iter().chain(VALUES));
         let on = types.claim("On".to_owned());
@@ -143,6 +171,8 @@ impl KernelNames {
             })
             .collect();
         Self {
+            annotations: format!("{}_ANNOTATIONS", plain(&screaming(&method))),
+            into: format!("{}_into", plain(&method)),
             method,
             constant,
             variants: String::new(),
@@ -152,6 +182,11 @@ impl KernelNames {
             payload: values.claim("payload".to_owned()),
             on,
             generic: None,
+            locals: Locals {
+                lengths: values.claim("lengths".to_owned()),
+                values: values.claim("values".to_owned()),
+                extents: values.claim("extents".to_owned()),
+            },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the instances of a template share: a trait that each implements, and the kernel that its method launches.
 
+use super::annotated::is_any_bytes;
 use super::ident::camel;
 use super::names::{KernelNames, Scope};
 use super::structure::holds_address;
@@ -54,6 +55,8 @@ pub(super) struct Generic {
     pub(super) function: String,
     /// Kernel parameters, by index, that hold addresses in some instance.
     pub(super) addresses: Vec<usize>,
+    /// Kernel parameters, by index, that point to what any bytes are a value of, in all instances.
+    pub(super) any_bytes: Vec<usize>,
     /// `template <class T, int N>`.
     pub(super) header: String,
     /// The C++ name of each instance and its constant.
@@ -129,6 +132,13 @@ impl Shared {
                 ty.is_some_and(|ty| holds_address(signatures, ty))
             })
         };
+        let any_bytes = |index: &usize| {
+            let mut kernels = template.instances.iter();
+            kernels.all(|(kernel, _)| {
+                let ty = pointee(&kernel.params[*index].ty);
+                ty.is_some_and(|ty| is_any_bytes(signatures, ty))
+            })
+        };
         let header: Vec<_> = params.iter().map(|it| it.declared.as_str()).collect();
         let by_value = params.iter().filter(|it| it.by_value && it.name != subject);
         let paths = template.instances.iter().map(|(kernel, _)| &kernel.path);
@@ -138,6 +148,7 @@ impl Shared {
             by_value: by_value.map(|it| it.name.clone()).collect(),
             function: format!("<{subject} as {bound}>::function("),
             addresses: (0..kernel.params.len()).filter(addresses).collect(),
+            any_bytes: (0..kernel.params.len()).filter(any_bytes).collect(),
             header: format!("template <{}>", header.join(", ")),
             instances: paths.cloned().zip(constants).collect(),
         });

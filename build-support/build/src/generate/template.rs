@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::annotation::{Annotations, Expression};
 use crate::instance::{Depends, Instance, TemplateArg, TemplateValue};
 use crate::kernel::{Bounds, Kernel, ParamType, Signatures, Type};
 
@@ -90,6 +91,7 @@ impl<'a> Template<'a> {
             instance.args.len() == header.args.len()
                 && kernel.params.len() == first.params.len()
                 && instance.params.len() == first.params.len()
+                && kernel.annotations == first.annotations
         };
         if !instances.iter().all(alike) {
             return None;
@@ -123,7 +125,21 @@ impl<'a> Template<'a> {
         }
         let forms = (0..first.params.len()).map(|index| template.form(index));
         template.forms = forms.collect::<Option<_>>()?;
-        (!template.params.is_empty() && template.are_distinct()).then_some(template)
+        let shared = template.names_shared_numbers(&first.annotations) && template.are_distinct();
+        (!template.params.is_empty() && shared).then_some(template)
+    }
+
+    /// Whether annotations compute with what has the same type in all instances.
+    fn names_shared_numbers(&self, annotations: &Annotations) -> bool {
+        let mut shared = true;
+        for expression in annotations.expressions() {
+            expression.visit(&mut |it| {
+                if let Expression::Value(value) = it {
+                    shared &= self.forms[value.param] == Form::Same;
+                }
+            });
+        }
+        shared
     }
 
     /// A template argument of all instances.

@@ -19,6 +19,7 @@ mod types;
 
 use std::path::Path;
 
+use crate::annotation::{self, Annotations};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::kernel::{Kernel, Param, Signatures};
 use crate::probe::Answers;
@@ -47,11 +48,18 @@ pub(crate) fn join(
     for entry in entries {
         match origins.of(entry) {
             Ok(origin) => match kernel(&origin, entry, &mut types) {
-                Ok(kernel) => kernels.push(Named {
-                    kernel,
-                    name: origin.name,
-                    implicit: origin.implicit,
-                }),
+                Ok(mut kernel) => {
+                    let declared = origins.annotations(&origin);
+                    let template = origin.template_args();
+                    let (found, wrong) = annotation::resolve(&declared, &kernel, &template, &types);
+                    kernel.annotations = found;
+                    findings.extend(wrong);
+                    kernels.push(Named {
+                        kernel,
+                        name: origin.name,
+                        implicit: origin.implicit,
+                    });
+                }
                 Err(refusals) => {
                     findings.extend(refusals.into_iter().map(|it| it.finding(&origin)))
                 }
@@ -107,5 +115,6 @@ fn kernel(
         params,
         bounds: entry.bounds.clone(),
         instance: template::instance(origin, types),
+        annotations: Annotations::default(),
     })
 }

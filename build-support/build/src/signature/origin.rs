@@ -1,10 +1,12 @@
 //! Which declaration an entry comes from, and with which parameter types.
 
+use std::cmp::Ordering;
+
 use crate::config::Signature;
 use crate::ctype::{Arg, CType, Name};
 use crate::diagnostic::Place;
 use crate::probe::{Answers, InstanceAnswer};
-use crate::source::{Declarations, DeclaredKernel};
+use crate::source::{Declarations, DeclaredAnnotation, DeclaredKernel};
 
 use super::Entry;
 use super::refusal::Stranger;
@@ -70,6 +72,28 @@ impl<'d> Origin<'d> {
         (0..self.types.len()).map(name).collect()
     }
 
+    /// The parameter that is declared at a place; none if that is a pack.
+    fn position(&self, declared: usize) -> Option<usize> {
+        let params = &self.declared.params;
+        let pack = params.iter().position(|param| param.pack);
+        match pack.map(|pack| declared.cmp(&pack)) {
+            None | Some(Ordering::Less) => Some(declared),
+            Some(Ordering::Equal) => None,
+            Some(Ordering::Greater) => (declared + self.types.len()).checked_sub(params.len()),
+        }
+    }
+
+    /// The parameters of its template with their arguments.
+    pub(super) fn template_args(&self) -> Vec<(String, Arg)> {
+        let params = self.declared.template.iter().flatten();
+        let args = self.name.last().and_then(|part| part.args.as_ref());
+        let named = params
+            .take_while(|param| !param.pack)
+            .zip(args.into_iter().flatten());
+        let named = named.filter_map(|(param, arg)| Some((param.name.clone()?, arg.clone())));
+        named.collect()
+    }
+
     /// The number of parameters that can be instantiated from a declaration.
     fn fits(declared: &DeclaredKernel, count: usize) -> bool {
         let pack = declared.params.iter().any(|param| param.pack);
@@ -111,6 +135,28 @@ impl<'d> Origins<'d> {
             false => self.plain(function),
             true => self.instance(function),
         }
+    }
+
+    /// The annotations of an origin, each at the parameter that it is about; those of another declaration of the kernel
+    /// where the origin's own has none.
+    pub(super) fn annotations(&self, origin: &Origin<'_>) -> Vec<DeclaredAnnotation> {
+        let own = origin.declared;
+        let kernels = self.declarations.kernels.iter();
+        let mut others = kernels.filter(|it| {
+            let same = it.scope == own.scope && it.name == own.name;
+            same && it.params.len() == own.params.len() && !it.annotations.is_empty()
+        });
+        let found = match own.annotations.as_slice() {
+            [] if !own.overloaded => others.next().map_or(&[][..], |it| &it.annotations),
+            own => own,
+        };
+        let placed = found.iter().cloned().map(|mut annotation| {
+            // One of a pack is at no parameter, and so is a finding.
+            let position = |at| origin.position(at).unwrap_or(usize::MAX);
+            annotation.param = annotation.param.map(position);
+            annotation
+        });
+        placed.collect()
     }
 
     fn plain(&self, function: Function) -> Result<Origin<'d>, Stranger> {

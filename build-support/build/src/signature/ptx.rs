@@ -9,6 +9,7 @@ use super::entry::{Entry, Slot};
 use super::origin::Origin;
 use super::types::Types;
 use super::{fit, join, names, symbol};
+use crate::annotation::{self, Annotations};
 use crate::config::{KernelConfig, Signature};
 use crate::ctype::Name;
 use crate::diagnostic::{Code, Diagnostic, Place};
@@ -31,12 +32,15 @@ pub(crate) fn of_cuda(
         variables.filter_map(|variable| Some((variable.name.to_string(), variable.bytes()?)));
     let answers = probe.answers(declarations, &bytes.collect());
     let entries: Vec<_> = module.entries().map(entry).collect();
-    let (signatures, mut findings) = join(declarations, &answers, &entries, source);
-    for kernel in &signatures.kernels {
+    let (mut signatures, mut findings) = join(declarations, &answers, &entries, source);
+    for kernel in &mut signatures.kernels {
         let signature = (settings.get(&kernel.name)).and_then(|it| it.signature.as_ref());
         let entry = entries.iter().find(|entry| entry.name == kernel.entry);
         if let Some((signature, entry)) = signature.zip(entry) {
-            findings.extend(contradiction(kernel, signature, entry, &answers));
+            match contradiction(kernel, signature, entry, &answers) {
+                Some(found) => findings.push(found),
+                None => findings.extend(annotate(kernel, signature, &Types::new(&answers))),
+            }
         }
     }
     (without_probe(module), signatures, findings)
@@ -69,6 +73,35 @@ fn contradiction(
             "take `kernel.{name}.signature` out: it is for PTX sources"
         ));
     Some(finding)
+}
+
+/// Gives a kernel the annotations of its declaration in the configuration, if it has none of its own.
+fn annotate(kernel: &mut Kernel, signature: &Signature, types: &Types<'_>) -> Vec<Diagnostic> {
+    if !kernel.annotations.is_empty() {
+        return Vec::new();
+    }
+    let mut declared = signature.declared().annotations.clone();
+    for annotation in &mut declared {
+        let spots = annotation.tokens.iter_mut();
+        let places = spots.map(|spot| &mut spot.place);
+        places
+            .chain([&mut annotation.place])
+            .for_each(|place| *place = kernel.place.clone());
+    }
+    let names: Vec<_> = (signature.declared().params.iter())
+        .map(|it| it.name.clone())
+        .collect();
+    // Expressions are in the names of this declaration.
+    let mut named = kernel.clone();
+    for (param, name) in named.params.iter_mut().zip(names) {
+        param.name = name.unwrap_or_else(|| param.name.clone());
+    }
+    let (annotations, findings) = annotation::resolve(&declared, &named, &[], types);
+    kernel.annotations = annotations;
+    findings
+        .into_iter()
+        .map(|finding| finding.note("declared by its `signature`"))
+        .collect()
 }
 
 fn without_probe(module: Module) -> Module {
@@ -122,8 +155,8 @@ pub(crate) fn of_ptx(
             None => bare(function, &name, &entry, &place, &mut types).map_err(|found| vec![found]),
         };
         match params {
-            Ok(params) => kernels.push(names::Named {
-                kernel: Kernel {
+            Ok(params) => {
+                let mut kernel = Kernel {
                     name: plain,
                     path: name.name.path(),
                     entry: entry.name,
@@ -132,10 +165,17 @@ pub(crate) fn of_ptx(
                     params,
                     bounds: entry.bounds,
                     instance: None,
-                },
-                name: name.name,
-                implicit: false,
-            }),
+                    annotations: Annotations::default(),
+                };
+                if let Some(signature) = setting.and_then(|setting| setting.signature.as_ref()) {
+                    findings.extend(annotate(&mut kernel, signature, &types));
+                }
+                kernels.push(names::Named {
+                    kernel,
+                    name: name.name,
+                    implicit: false,
+                });
+            }
             Err(found) => findings.extend(found),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::members::{Members, Shared};
 use super::size::{self, Room};
+use crate::annotation;
 use crate::ctype::{Arg, CType, Name, Part};
 use crate::instance::TemplateValue;
 use crate::kernel::{Enum, Field, Kernel, ParamType, Scalar, Signatures, Struct, Type};
@@ -302,6 +303,27 @@ fn enumeration(answer: &EnumAnswer) -> Option<Enum> {
         scalar: scalar(underlying.as_simple()?)?,
         values: answer.values.clone(),
     })
+}
+
+impl annotation::Types for Types<'_> {
+    fn field(&self, structure: &str, field: &str) -> Option<Type> {
+        let made = self.structs.get(structure)?.as_ref().ok()?;
+        let found = made.fields.iter().find(|it| it.name == field)?;
+        Some(found.ty.clone())
+    }
+
+    fn size(&self, ty: &CType) -> Option<u64> {
+        let ty = match ty {
+            CType::Pointer(..) => Type::Address,
+            CType::Named(name, _) => match name.as_simple().map(|word| (word, scalar(word))) {
+                Some((_, Some(scalar))) => Type::Scalar(scalar),
+                Some((word, None)) if size::vector(word).is_some() => Type::Vector(word.to_owned()),
+                _ => Type::Struct(name.path()),
+            },
+            _ => return None,
+        };
+        self.room(&ty).map(|room| room.size)
+    }
 }
 
 fn mentioned(ty: &Type, into: &mut Vec<String>) {

@@ -100,7 +100,7 @@ impl<'a, 't> Tokens<'a, 't> {
                 continue;
             };
             let marks = |token: &Token<'_>| matches!(token.text, "global" | "__global__");
-            if self.0[at..end].iter().any(marks) {
+            if !self.is_annotation(at) && self.0[at..end].iter().any(marks) {
                 return true;
             }
             at = end;

@@ -62,6 +62,7 @@ fn belongs_to_definition(line: &str) -> bool {
         "extern \"C\"",
         "__launch_bounds__",
         "__global__",
+        "GPUK_LAUNCH",
         "[[",
         "__attribute__",
     ];

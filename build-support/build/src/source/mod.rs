@@ -3,20 +3,23 @@
 //! The text is the device pass of `nvcc -E`, so macros and headers are resolved and every kernel that the
 //! compiler will see is there. Types are not decided here: those are the compiler's to say (`probe`).
 
+pub(crate) mod annotation;
 mod class;
 mod cursor;
 mod declarator;
 pub(crate) mod docs;
 mod extent;
 mod lexer;
+mod locate;
 mod parser;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Place;
+pub(crate) use annotation::{DeclaredAnnotation, Spot};
 
 /// Everything read from one preprocessed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +45,12 @@ impl Declarations {
         declarations.files = lexed.files;
         declarations
     }
+
+    /// Gives annotations the columns they have in their files, which `read` reads.
+    pub(crate) fn locate(&mut self, read: impl Fn(&Path) -> Option<String>) {
+        let kernels = self.kernels.iter_mut();
+        locate::locate(kernels.flat_map(|kernel| &mut kernel.annotations), read);
+    }
 }
 
 /// A `__global__` function.
@@ -64,6 +73,8 @@ pub(crate) struct DeclaredKernel {
     pub(crate) overloaded: bool,
     /// Its parameters.
     pub(crate) params: Vec<DeclaredParam>,
+    /// Its annotations, in the order of the text.
+    pub(crate) annotations: Vec<DeclaredAnnotation>,
     /// The line of its name.
     pub(crate) place: Place,
     /// The line where its declaration starts, in the same file.

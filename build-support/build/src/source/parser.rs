@@ -6,10 +6,14 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use super::annotation::annotations;
 use super::cursor::{Tokens, joined};
 use super::declarator::{name_at, params, template_params};
 use super::lexer::Token;
-use super::{Declarations, DeclaredInstance, DeclaredKernel, DeclaredParam, TemplateParam};
+use super::{
+    Declarations, DeclaredAnnotation, DeclaredInstance, DeclaredKernel, DeclaredParam,
+    TemplateParam,
+};
 use crate::diagnostic::Place;
 
 /// Reads the declarations of a file's tokens.
@@ -19,6 +23,7 @@ pub(super) fn parse<'t>(tokens: &[Token<'t>], files: &[PathBuf]) -> Declarations
         files,
         scope: Vec::new(),
         c_linkage: false,
+        ahead: None,
         out: Declarations::default(),
         functions: HashMap::new(),
     };
@@ -45,16 +50,23 @@ pub(super) struct Parser<'a, 't> {
     files: &'a [PathBuf],
     pub(super) scope: Vec<String>,
     c_linkage: bool,
+    /// Where the annotations in front of the declaration start.
+    ahead: Option<usize>,
     pub(super) out: Declarations,
     functions: HashMap<&'t str, Vec<Function<'a, 't>>>,
 }
 
 impl<'a, 't> Parser<'a, 't> {
     pub(super) fn place(&self, at: usize) -> Place {
-        let (file, line) = self
-            .tokens
-            .get(at)
-            .map_or((0, 0), |token| (token.file, token.line));
+        let token = self.tokens.get(at);
+        token.map_or_else(|| self.place_at(0, 0), |token| self.place_of(token))
+    }
+
+    fn place_of(&self, token: &Token<'_>) -> Place {
+        self.place_at(token.file, token.line)
+    }
+
+    fn place_at(&self, file: u32, line: u32) -> Place {
         let file = self.files.get(file as usize).cloned().unwrap_or_default();
         Place::line(file, line)
     }
@@ -90,6 +102,12 @@ impl<'a, 't> Parser<'a, 't> {
             "template" => self.instantiation(at),
             "using" => self.using(at),
             "{" => tokens.after_group(at),
+            _ if tokens.is_annotation(at) => {
+                self.ahead.get_or_insert(at);
+                let end = self.statement(tokens.after_attribute(at).unwrap_or(at + 1));
+                self.ahead = None;
+                end
+            }
             _ => self.declaration(at, at, None),
         }
     }
@@ -222,6 +240,16 @@ impl<'a, 't> Parser<'a, 't> {
         extent.end
     }
 
+    /// The annotations of the function that `call` is the parameter list of.
+    fn annotations(&self, first: usize, call: usize) -> Vec<DeclaredAnnotation> {
+        let place = |token: &Token<'_>| self.place_of(token);
+        let params = Tokens(self.between(call)).split_commas();
+        let params = params.into_iter().enumerate();
+        let own = annotations(&self.tokens.0[first..call], None, place);
+        let of_params = params.flat_map(|(at, tokens)| annotations(tokens, Some(at), place));
+        own.into_iter().chain(of_params).collect()
+    }
+
     fn params_at(&self, call: usize) -> Vec<DeclaredParam> {
         params(self.between(call))
     }
@@ -267,6 +295,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let head = Tokens(&self.tokens.0[first..extent.head_end]);
         if head.mark_kernel() {
+            let first = self.ahead.unwrap_or(first);
             let mut scope = self.scope.clone();
             let (_, outer) = name.path.split_last().unwrap_or((&"", &[]));
             scope.extend(outer.iter().map(|&part| part.to_owned()));
@@ -280,6 +309,7 @@ impl<'a, 't> Parser<'a, 't> {
                 template: header,
                 overloaded: false,
                 params: self.params_at(call),
+                annotations: self.annotations(first, call),
                 place: self.place(name.at),
                 first_line: self.first_line(first, name.at),
             });

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::message;
 use crate::probe::{self, Probe};
-use crate::source::Declarations;
+use crate::source::{Declarations, annotation};
 
 /// What the compiler made of a source.
 pub(super) struct Compiled {
@@ -60,7 +60,7 @@ pub(super) fn compile(
     let mut probe = Probe::new(&declarations);
     let mut attempts = 0;
     loop {
-        let mut probed = preprocessed.text.clone();
+        let mut probed = annotation::without(&preprocessed.text);
         probed.extend_from_slice(probe.text().as_bytes());
         fs::write_private(&text, &probed)?;
         let output = command.output()?;

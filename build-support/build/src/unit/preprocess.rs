@@ -10,7 +10,7 @@ use crate::source::Declarations;
 
 /// A source with everything it includes.
 pub(super) struct Preprocessed {
-    /// The text, in whatever encoding its source is.
+    /// The text, in whatever encoding its source is, its annotations in it.
     pub(super) text: Vec<u8>,
     /// The kernels and types in it; none for PTX, which says all by itself.
     pub(super) declarations: Option<Declarations>,
@@ -38,7 +38,11 @@ pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed,
         );
     }
     let text = fs::read(&out)?;
-    let declarations = Declarations::read(&String::from_utf8_lossy(&text));
+    let mut declarations = Declarations::read(&String::from_utf8_lossy(&text));
+    declarations.locate(|path| {
+        let text = std::fs::read(shop.package.root.join(path)).ok()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    });
     let ours = |path: &&PathBuf| !shop.tools.is_own_header(path);
     let files = declarations.files.iter().filter(ours);
     let files = files

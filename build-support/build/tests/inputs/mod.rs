@@ -1,9 +1,11 @@
 //! Bindings by hand, one per golden file.
 
+pub(crate) mod annotated;
 pub(crate) mod templates;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpuk_build::annotation::Annotations;
 use gpuk_build::diagnostic::Place;
 use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings, Variant};
 use gpuk_build::kernel::{
@@ -31,6 +33,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("many", vec![many()]),
         ("sites", vec![sites()]),
         ("variants", vec![variants()]),
+        ("annotated", vec![annotated::annotated()]),
         ("empty", vec![module("empty", vec![], vec![])]),
         (
             "package",
@@ -65,6 +68,7 @@ pub(crate) fn kernel(name: &str, params: Vec<Param>) -> Kernel {
         params,
         bounds: Bounds::default(),
         instance: None,
+        annotations: Annotations::default(),
     }
 }
 

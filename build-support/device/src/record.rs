@@ -19,8 +19,8 @@ pub mod gate {
     /// `u32`: of launches that do nothing after a failure ([`SKIP`](super::SKIP)), how many did nothing so far;
     /// with [`PRIOR`](super::PRIOR) where the failure was not one of theirs.
     pub const SKIPPED: usize = 16;
-    /// [`COUNTERS`] `u64`, [`COUNTER_STRIDE`] bytes apart: how many threads failed, by the low bits of
-    /// `blockIdx.x`. Their sum counts. One address takes one atomic operation a cycle; several, in several
+    /// [`COUNTERS`] `u64`, [`COUNTER_STRIDE`] bytes apart: how many threads failed, by the low bits of the
+    /// number of the multiprocessor that they ran on. Their sum counts. One address takes one atomic operation a cycle; several, in several
     /// slices of the L2 cache, take as many.
     pub const COUNTS: usize = COUNTER_STRIDE;
     /// How many counters; a power of two.

@@ -256,3 +256,64 @@ fn new_names_avoid_those_of_the_module() {
     assert!(text.contains("%gpuk1_gate"));
     assert!(text.contains(".param .u64 k_gpuk1"));
 }
+
+/// A bound that is a parameter is read again where it is recorded, and the block of a check is out of the way.
+#[test]
+fn a_check_keeps_nothing_and_stands_in_nobodys_way() {
+    let site = "check\u{1f}a.cu\u{1f}7\u{1f}i < n\u{1f}{} {}\0";
+    let bytes: Vec<_> = site.bytes().map(|byte| byte.to_string()).collect();
+    let passed: String = (0..10)
+        .map(|at| {
+            let value = ["%rd1", "102", "%rd2", "%rd3"].get(at).unwrap_or(&"0");
+            format!(".param .b64 p{at};\nst.param.b64 [p{at}+0], {value};\n")
+        })
+        .collect();
+    let (names, formal): (Vec<_>, Vec<_>) = (0..10)
+        .map(|at| (format!("p{at}"), format!(".param .b64 f{at}")))
+        .unzip();
+    let text = format!(
+        ".version 8.0
+.target sm_80
+.address_size 64
+.extern .func __gpuk_fail({}) ;
+.global .align 1 .b8 $str[{}] = {{{}}};
+.visible .entry k(.param .u64 k_out, .param .u32 k_n)
+{{
+.reg .pred %p1;
+.reg .b32 %r<3>;
+.reg .b64 %rd<6>;
+ld.param.u64 %rd4, [k_out];
+ld.param.u32 %r2, [k_n];
+mov.u32 %r1, %tid.x;
+setp.lt.u32 %p1, %r1, %r2;
+@%p1 bra $PASSED;
+cvt.u64.u32 %rd2, %r1;
+cvt.s64.s32 %rd3, %r2;
+mov.u64 %rd5, $str;
+cvta.global.u64 %rd1, %rd5;
+{{
+{passed}call.uni __gpuk_fail, ({});
+}}
+$PASSED:
+st.global.u32 [%rd4], %r1;
+ret;
+}}
+",
+        formal.join(", "),
+        bytes.len(),
+        bytes.join(", "),
+        names.join(", ")
+    );
+    let text = done(&text).text;
+    let at = |what: &str| {
+        text.find(what)
+            .unwrap_or_else(|| panic!("no `{what}`\n{text}"))
+    };
+    let again = at("ld.param.u32 \t%gpuk_again_0, [%gpuk_param+0];");
+    assert!(again < at("cvt.s64.s32 \t%gpuk_again_1, %gpuk_again_0;"));
+    assert!(text.contains("mov.b64 \t%gpuk_best, %rd2;"));
+    assert!(!text.contains("mov.b64 \t%gpuk_best, %rd3;"));
+    let (branch, store) = (at("@!%p1 bra \t$GPUKA_0;"), at("st.global.u32 [%rd4]"));
+    assert!(branch < store && store < at("$GPUKA_0:"));
+    assert!(at("$GPUKA_0:") < at("activemask"));
+}

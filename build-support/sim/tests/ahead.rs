@@ -13,6 +13,8 @@ mod common;
 #[path = "common/program.rs"]
 mod program;
 
+use std::collections::{HashMap, HashSet};
+
 use checked::Checked;
 use common::{Bytes, Random};
 use gpuk_ptx::functionalize::{EARLY, Options, functionalize};
@@ -90,6 +92,40 @@ fn differs(program: &Program, seed: u64) -> Option<String> {
     }
 }
 
+/// The file and line of each instruction, by its text.
+fn lines(ptx: &str) -> HashMap<&str, HashSet<&str>> {
+    let mut found: HashMap<_, HashSet<_>> = HashMap::new();
+    let mut known = HashSet::new();
+    let mut line = "";
+    for text in ptx.lines().map(str::trim) {
+        if let Some(place) = text.strip_prefix(".loc\t") {
+            let (own, call) = place.split_once(',').unwrap_or((place, ""));
+            if let Some((_, call)) = call.split_once("inlined_at ") {
+                // What ptxas asks for.
+                assert!(known.contains(call), "no line is at {call}\n{ptx}");
+            }
+            known.insert(own);
+            line = own;
+        } else if text.ends_with(';') && text.contains('%') && !text.starts_with(['.', '@']) {
+            found.entry(text).or_default().insert(line);
+        }
+    }
+    found
+}
+
+/// What is moved or copied is still of the line that it was of.
+fn same_lines(before: &str, after: &str) {
+    let (before, after) = (lines(before), lines(after));
+    for (text, places) in before {
+        if let Some(found) = after.get(text) {
+            assert!(
+                found.is_subset(&places),
+                "{text}: {found:?}, not {places:?}"
+            );
+        }
+    }
+}
+
 /// Compares `count` kernels; a difference is shown with as few statements as it takes.
 fn compare(first: u64, count: u64) -> [u64; 2] {
     let mut outcomes = [0; 2];
@@ -110,6 +146,7 @@ fn compare(first: u64, count: u64) -> [u64; 2] {
             ahead,
         };
         let text = |ahead| functionalize(&module, &options(ahead)).unwrap().text;
+        same_lines(&program.ptx(true), &text(true));
         outcomes[usize::from(text(true) != text(false))] += 1;
     }
     outcomes

@@ -9,10 +9,11 @@
 //! - `form`: which code a check has, and why
 //! - `group`: checks that are made together, in front of the loads that they guard
 //! - `range`: loops of which all checks are decided before they begin
+//! - `aside`: blocks that fail, behind everything else
 //! - `reach`: which functions can come to a check
 //! - `gate`: the hidden parameter and who passes it on
 //! - `skip`: what a kernel does first
-//! - `code`: the code that takes a call's place
+//! - `code`: the code that takes a call's place; `again`: captured values that it computes again
 //! - `cleanup`, `strings`: what goes with the calls
 //! - `rewrite`: the edits, `lines`: what goes with a statement, `inlined`: lines of inlined code
 //! - `omit`: takes checks out instead
@@ -24,7 +25,9 @@
 //! A function that can come to a check gets one more parameter, the launch's gate; for an entry it is the
 //! last one of the kernel. Calls from other modules (`-rdc`) do not pass it: link before, or not at all.
 
+mod again;
 mod arguments;
+mod aside;
 mod called;
 mod cleanup;
 mod code;
@@ -173,13 +176,20 @@ fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, A
         soon = Some(split.early);
         done = Some(Module::parse(split.text)?);
     }
+    let now = done.as_ref().unwrap_or(module);
+    let strings = Strings::new(now);
+    let failing = Failing::new(now, options);
+    let checked = failure::find(now, &failing, &strings, &mut Vec::new());
+    if let Some(grouped) = group::group(now, &checked, soon.as_deref())? {
+        early.groups = grouped.labels;
+        done = Some(Module::parse(grouped.text)?);
+    }
     let module = done.as_ref().unwrap_or(module);
     let strings = Strings::new(module);
     let failing = Failing::new(module, options);
     let checked = failure::find(module, &failing, &strings, &mut Vec::new());
-    if let Some(grouped) = group::group(module, &checked, soon.as_deref())? {
-        early.groups = grouped.labels;
-        done = Some(Module::parse(grouped.text)?);
+    if let Some(text) = aside::aside(module, &checked)? {
+        done = Some(Module::parse(text)?);
     }
     Ok(done.map(|module| (module, early)))
 }

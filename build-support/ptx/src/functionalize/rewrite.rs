@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Functionalized;
+use super::again::Again;
 use super::cleanup::Cleanup;
-use super::code::{self, End, Prefix, Report};
+use super::code::{self, End, Prefix, Report, Value};
 use super::failure::{Checked, Failing, Failure};
 use super::form::Early;
 use super::gate;
@@ -15,6 +16,7 @@ use super::skip;
 use super::strings::Strings;
 use crate::edit::{EditError, Edits};
 use crate::flow::{Flow, NodeId};
+use crate::instruction::Operand;
 use crate::module::{ItemKind, Module};
 use crate::name::Name;
 use crate::span::Span;
@@ -153,7 +155,7 @@ impl Rewriter<'_> {
             seen: seen && stops,
             site: site.to_string(),
             values: values
-                .map(|(value, ty)| (code::operand(value), ty))
+                .map(|(value, ty)| (Self::value(checked, value), ty))
                 .collect(),
         };
         let call = checked.flow.instruction(failure.call);
@@ -172,6 +174,14 @@ impl Rewriter<'_> {
             text.push_str(&format!("\n{done}:"));
         }
         text
+    }
+
+    /// A captured value.
+    fn value<'m>(checked: &Checked<'m>, value: &Operand) -> Value<'m> {
+        match Again::new(checked.function, &checked.flow, value) {
+            Some(again) => Value::Again(again),
+            None => Value::Operand(code::operand(value)),
+        }
     }
 
     /// Declares the predicate of a thread that failed before and went on.

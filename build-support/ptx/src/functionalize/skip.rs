@@ -39,18 +39,18 @@ fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> (String, String) 
     let load = load_gate(FunctionKind::Entry, &format!("{r}_gate"), gate);
     // The upper half of a word is enough to tell whether it is one of a thread.
     let (best, none) = (gate::BEST + 4, (NO_WORD >> 32) as i32);
-    let (other, skipped) = (gate::PAIR as u64 | SKIP, gate::SKIPPED);
+    let (pair, skipped) = (gate::PAIR, gate::SKIPPED);
     let own = skipped as u64 - SKIP;
     let test = format!(
-        "{{
+        ".reg .b32 \t{r}_told;
+\tld.param.u32 \t{r}_told, [{gate}];
+\tand.b32 \t{r}_told, {r}_told, {SKIP};
+{label}_run:
+\t{{
 \t.reg .pred \t{r}_p;
-\t.reg .b32 \t{r}_a;
-\tld.param.u32 \t{r}_a, [{gate}];
-\tand.b32 \t{r}_a, {r}_a, {SKIP};
-\tsetp.ne.s32 \t{r}_p, {r}_a, 0;
+\tsetp.ne.s32 \t{r}_p, {r}_told, 0;
 \t@{r}_p bra \t{label}_told;
 \t}}
-{label}_run:
 \t"
     );
     let told = format!(
@@ -62,11 +62,14 @@ fn text(Prefix { register: r, label }: &Prefix, gate: &str) -> (String, String) 
 \t.reg .b64 \t{r}_gate, {r}_before;
 \t{load}
 \tcvta.to.global.u64 \t{r}_gate, {r}_gate;
-\txor.b64 \t{r}_before, {r}_gate, {other};
+\tadd.s32 \t{r}_a, {r}_told, {pair};
+\tcvt.u64.u32 \t{r}_before, {r}_a;
+\txor.b64 \t{r}_before, {r}_before, {r}_gate;
 \tld.volatile.global.u32 \t{r}_a, [{r}_before+{best}];
 \tsetp.eq.s32 \t{r}_p, {r}_a, {none};
 \tld.volatile.global.u32 \t{r}_a, [{r}_before+{skipped}];
 \tsetp.eq.and.s32 \t{r}_p, {r}_a, 0, {r}_p;
+\tmov.b32 \t{r}_told, 0;
 \t@{r}_p bra \t{label}_run;
 \tadd.s32 \t{r}_a, {r}_a, 1;
 \tst.volatile.global.u32 \t[{r}_gate+{own}], {r}_a;

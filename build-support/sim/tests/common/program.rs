@@ -11,6 +11,10 @@ pub(crate) const SLOTS: usize = 4;
 
 const REGISTERS: u64 = 6;
 
+/// Indices of source files.
+const CALLER: u32 = 1;
+const CALLEE: u32 = 2;
+
 /// A kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
@@ -182,8 +186,9 @@ impl Program {
 {{
 \t.reg .pred \t%p<{number}>;
 \t.reg .b32 \t%r<{REGISTERS}>, %i<8>, %n, %t<{number}>, %me, %c;
-\t.reg .b64 \t%in, %out, %sums, %d<{number}>, %e<{number}>, %sh, %s<{number}>;
+\t.reg .b64 \t%in, %out, %sums, %d<{number}>, %e<{number}>, %f<{number}>, %sh, %s<{number}>;
 \t.shared .align 4 .b8 shared[{shared}];
+\t.loc\t{CALLER} 1 1
 \tld.param.u64 \t%in, [k_param_0];\n\tcvta.to.global.u64 \t%in, %in;
 \tld.param.u64 \t%out, [k_param_1];\n\tcvta.to.global.u64 \t%out, %out;
 \tld.param.u64 \t%sums, [k_param_2];\n\tcvta.to.global.u64 \t%sums, %sums;
@@ -196,6 +201,12 @@ impl Program {
 \tmov.u32 \t%r0, %me;\n\tmov.u32 \t%r1, 3;\n\tand.b32 \t%r2, %c, 31;\n\tmov.u32 \t%r3, 17;\n\tmov.u32 \t%r4, 60;\n\tmov.u32 \t%r5, %c;
 {text}\tst.global.u32 \t[%out], %r1;
 \tret;
+}}
+.file {CALLER} \"a.cu\"
+.file {CALLEE} \"b.cuh\"
+.section .debug_str {{
+$name:
+.b8 110,0
 }}
 ",
             shared = 4 * 64,
@@ -351,6 +362,20 @@ impl Writer {
         let _ = writeln!(self.text, "\t{text}");
     }
 
+    /// Gives what follows a line of its own, of a function that is inlined or not.
+    fn loc(&mut self) {
+        let n = self.fresh();
+        let place = format!("{CALLER} {n} 1");
+        if n.is_multiple_of(3) {
+            self.line(&format!(".loc\t{CALLER} {n} 1"));
+            self.line(&format!(
+                ".loc\t{CALLEE} {n} 2, function_name $name, inlined_at {place}"
+            ));
+        } else {
+            self.line(&format!(".loc\t{place}"));
+        }
+    }
+
     fn fresh(&mut self) -> usize {
         self.number += 1;
         self.number
@@ -412,16 +437,16 @@ impl Writer {
         let types = [0, 5, 5 | 9 << 4, 5 | 9 << 4 | 6 << 8][values as usize];
         self.line(&format!("setp.{compare} \t%p{n}, {a}, {b};"));
         self.line(&format!("@%p{n} bra \t$OK_{n};"));
+        self.loc();
         self.line(&format!("cvt.s64.s32 \t%d{n}, {a};"));
+        self.line(&format!("cvt.s64.s32 \t%f{n}, {b};"));
         self.line(&format!("mov.u64 \t%e{n}, $str${n};"));
         self.line(&format!("cvta.global.u64 \t%s{n}, %e{n};"));
         self.line(&format!("{{ // callseq {n}, 0"));
-        let value = |at: u64| {
-            if at < values {
-                format!("%d{n}")
-            } else {
-                "0".to_owned()
-            }
+        let value = |at: u64| match at {
+            1 if at < values => format!("%f{n}"),
+            _ if at < values => format!("%d{n}"),
+            _ => "0".to_owned(),
         };
         let args: Vec<String> = [format!("%s{n}"), types.to_string()]
             .into_iter()
@@ -452,6 +477,7 @@ impl Writer {
     }
 
     fn statement(&mut self, statement: &Statement) {
+        self.loc();
         match statement {
             Statement::Compute {
                 to,
@@ -599,7 +625,7 @@ pub(crate) fn walk() -> String {
 {{
 \t.reg .pred \t%p<{count}>, %q;
 \t.reg .b32 \t%left, %n, %c, %v, %sum;
-\t.reg .b64 \t%list, %at, %e<{count}>, %d<{count}>, %s<{count}>, %x;
+\t.reg .b64 \t%list, %at, %e<{count}>, %d<{count}>, %f<{count}>, %s<{count}>, %x;
 \tld.param.u64 \t%list, [k_param_0];\n\tcvta.to.global.u64 \t%list, %list;
 \tld.param.u64 \t%x, [k_param_1];\n\tcvta.to.global.u64 \t%x, %x;
 \tld.param.u32 \t%left, [k_param_2];\n\tld.param.u32 \t%n, [k_param_3];

@@ -25,7 +25,7 @@ use super::failure::Checked;
 use super::guard::{self, Guarded};
 use super::site::Label;
 use crate::edit::{EditError, Edits};
-use crate::flow::{BlockId, Flow, Graph, NodeId, loops};
+use crate::flow::{BlockId, Flow, Graph, NodeId};
 use crate::instruction::Operand;
 use crate::module::Module;
 use crate::span::Span;
@@ -119,13 +119,10 @@ struct Trace {
     first: BlockId,
     last: BlockId,
     guards: Vec<Guarded>,
-    /// Whether it is run once, and not in a loop.
-    once: bool,
 }
 
 /// The traces with more than one check.
 fn traces(flow: &Flow<'_>, graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
-    let loops = loops(graph);
     let mut found: Vec<Trace> = Vec::new();
     let mut ordered: Vec<Guarded> = guards
         .iter()
@@ -147,7 +144,6 @@ fn traces(flow: &Flow<'_>, graph: &Graph, guards: &[Guarded]) -> Vec<Trace> {
                 first: block,
                 last: if alone { guard.next } else { block },
                 guards: vec![guard],
-                once: !loops.iter().any(|found| found.blocks.contains(&block)),
             }),
         }
     }
@@ -180,12 +176,16 @@ fn rewrite(
     }
     let steps = order(&units);
     let start = flow.span(graph.blocks[trace.first].first)?.start;
-    let end = match trace.guards.last() {
+    let (end, behind) = match trace.guards.last() {
         // The last check's block fails behind its branch, and stands there no more.
         Some(guard) if graph.block(guard.branch) == trace.last => {
-            flow.span(graph.blocks[guard.next].first)?.start
+            let next = graph.blocks[guard.next].first;
+            (flow.span(next)?.start, next)
         }
-        _ => flow.span(graph.blocks[trace.last].end - 1)?.end,
+        _ => {
+            let last = graph.blocks[trace.last].end - 1;
+            (flow.span(last)?.end, last)
+        }
     };
     let Names {
         register,
@@ -216,14 +216,6 @@ fn rewrite(
                 text.push_str(together.as_deref().unwrap_or_default());
                 let mut first = true;
                 let _ = writeln!(tail, "{cold}:");
-                if trace.once {
-                    // Never taken, as no block is 0 threads wide. With it ptxas does not make the way of
-                    // those that pass conditional, in front of the failing one, whose registers stay then.
-                    let _ = writeln!(
-                        tail,
-                        "\t{{\n\t.reg .b32 \t{ok}_w;\n\tmov.u32 \t{ok}_w, %ntid.x;\n\tsetp.eq.s32 \t{ok}_n, {ok}_w, 0;\n\t}}\n\t@{ok}_n bra \t{cold}_passed;"
-                    );
-                }
                 for (at, failing) in group.iter().enumerate() {
                     let Unit::Check { guard, .. } = &units.get(failing.check)?.kind else {
                         return None;
@@ -247,8 +239,11 @@ fn rewrite(
                         let _ = writeln!(tail, "\t@{not}{predicate} bra \t{cold}_{at};");
                     }
                     for owed in &failing.owed {
-                        let span = flow.span(units.get(*owed)?.node)?;
-                        let _ = writeln!(tail, "\t{}", module.at(span));
+                        let node = units.get(*owed)?.node;
+                        let _ = writeln!(tail, "\t{}", with_line(module, flow, node)?);
+                    }
+                    if let Some(line) = unit::loc(flow, guard.branch) {
+                        let _ = writeln!(tail, "\t{}", module.at(line));
                     }
                     tail.push_str(cold_text(module, checked, graph, guard)?);
                     if at + 1 < group.len() {
@@ -257,11 +252,14 @@ fn rewrite(
                 }
                 tail.push('\n');
                 let _ = write!(text, "@!{ok} bra \t{cold};\n\t");
-                if trace.once {
-                    let _ = write!(text, "\n{cold}_passed:\n\t");
-                }
             }
         }
+    }
+    // A line holds up to the next in the text.
+    if let Some(line) = unit::loc(flow, behind)
+        && loc != Some(line)
+    {
+        text.push_str(module.at(line));
     }
     Some((
         Span::new(start, end),
@@ -327,6 +325,15 @@ fn highest(flow: &Flow<'_>, units: &[Placed], group: &[Failing], ok: &str) -> Op
         open.concat()
     );
     Some(text)
+}
+
+/// A statement behind the line that it is of.
+fn with_line(module: &Module, flow: &Flow<'_>, node: NodeId) -> Option<String> {
+    let text = module.at(flow.span(node)?);
+    Some(match unit::loc(flow, node) {
+        Some(line) => format!("{}\n\t{text}", module.at(line)),
+        None => text.to_owned(),
+    })
 }
 
 /// The text of a block that fails, without its label.

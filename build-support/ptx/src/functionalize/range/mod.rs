@@ -182,7 +182,7 @@ fn twice(
     let gone = decided.iter().map(|guard| {
         let label = graph.blocks[guard.next].first;
         let span = Span::new(flow.span(guard.branch)?.start, flow.span(label)?.start);
-        Some((span, String::new()))
+        Some((span, piece.line(label)))
     });
     let mut changes = gone.collect::<Option<Vec<_>>>()?;
     // The rounds are known, and ptxas unrolls a loop that counts them.
@@ -206,7 +206,8 @@ fn twice(
         end: span.end,
         back: format!("\n{back}:"),
         slow: format!(
-            "{}\n\tbra.uni \t{back};\n",
+            "{}{}\n\tbra.uni \t{back};\n",
+            piece.line(first),
             piece.copy(span, &piece.labels(&slow))
         ),
         decided,

@@ -37,6 +37,12 @@ impl Piece<'_> {
         self.label().map(bare)
     }
 
+    /// The `.loc` that a statement is of, for where other text stands in front of it.
+    pub(super) fn line(&self, node: NodeId) -> String {
+        let line = self.flow.nodes.get(node).and_then(|node| node.line);
+        line.map_or_else(String::new, |line| format!("\t{}\n", self.module.at(line)))
+    }
+
     /// New names for its labels, which begin with `own`.
     pub(super) fn labels(&self, own: &str) -> HashMap<&str, String> {
         let labels = (self.first..=self.last).filter_map(|node| match self.flow.kind(node) {

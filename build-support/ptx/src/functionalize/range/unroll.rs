@@ -99,6 +99,7 @@ pub(super) fn unrolled(
         } else {
             flow.span(piece.first)?.end
         };
+        text.push_str(&piece.line(piece.first));
         text.push_str(&piece.copy(Span::new(start, body.end), &renamed));
         text.push('\n');
     }
@@ -109,8 +110,9 @@ pub(super) fn unrolled(
 \t@{left}_p bra \t{label}_{number}_0_{};
 \tsetp.eq.s64 \t{left}_p, {left}, 0;
 \t@{left}_p bra \t{label}_{number};
-",
-        piece.header()?
+{}",
+        piece.header()?,
+        piece.line(piece.first)
     );
     // Single rounds, until there are enough again that begin where memory may be read in one piece.
     let last = flow.instruction(piece.last)?.guard.as_ref()?;

@@ -330,6 +330,19 @@ pub struct Compilation {
     pub frozen: bool,
 }
 
+impl Compilation {
+    /// What cargo is told about the lock file and the network.
+    pub(crate) fn lock_flags(&self) -> Vec<String> {
+        let flags = [
+            ("--locked", self.locked),
+            ("--offline", self.offline),
+            ("--frozen", self.frozen),
+        ];
+        let set = flags.into_iter().filter(|(_, set)| *set);
+        set.map(|(flag, _)| flag.to_owned()).collect()
+    }
+}
+
 /// What is shown.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Display")]

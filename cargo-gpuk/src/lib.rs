@@ -7,6 +7,7 @@ mod clang;
 pub mod cli;
 mod commands;
 mod exit;
+mod headers;
 mod message;
 mod simulator;
 mod ui;

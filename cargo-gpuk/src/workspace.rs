@@ -57,19 +57,9 @@ impl Workspace {
         if let Some(path) = &selection.manifest_path {
             command.manifest_path(path);
         }
-        let flags = [
-            ("--locked", compilation.locked),
-            ("--offline", compilation.offline),
-            ("--frozen", compilation.frozen),
-        ];
-        let flags = flags.iter().filter(|(_, set)| *set);
         let metadata = command
             .no_deps()
-            .other_options(
-                flags
-                    .map(|(flag, _)| (*flag).to_owned())
-                    .collect::<Vec<_>>(),
-            )
+            .other_options(compilation.lock_flags())
             .exec()?;
         let selected = select(&metadata, selection)?;
         let (target, build) = match &compilation.target_dir {

@@ -26,6 +26,13 @@ impl Directives {
         self.lines.push(format!("rerun-if-env-changed={name}"));
     }
 
+    /// Tells the build scripts of packages that depend on this one: `DEP_<LINKS>_<KEY>`.
+    pub(crate) fn metadata(&mut self, key: &str, value: &str) {
+        if !value.contains('\n') {
+            self.lines.push(format!("metadata={key}={value}"));
+        }
+    }
+
     /// Declares `cfg(gpuk_failed)` and, after a failure, sets it: `gpuk::include_kernels!()` then shows why.
     pub(crate) fn outcome(&mut self, failed: bool) {
         self.lines

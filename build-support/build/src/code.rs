@@ -79,6 +79,10 @@ codes! {
     BAD_FLAG = 37;
     /// PTX is for a later architecture than any that is compiled for
     PTX_TARGET = 38;
+    /// a variable of the module gets no handle
+    VARIABLE_WITHOUT_HANDLE = 40;
+    /// the sources of a module cannot be linked
+    SOURCES_DO_NOT_LINK = 41;
     /// vendored kernels are not what the sources and settings say now
     VENDORED_STALE = 50;
 }

@@ -22,6 +22,8 @@ pub struct KernelSource {
     pub language: Language,
     /// Of PTX: what it is for.
     pub target: Option<Target>,
+    /// The module that it is linked into with others.
+    pub link: Option<String>,
 }
 
 /// The `.target` of a PTX source.
@@ -65,6 +67,8 @@ impl Language {
 pub struct Sources {
     /// Sorted by path.
     pub files: Vec<KernelSource>,
+    /// The modules that several of the files are linked into, by name; none of them is a file.
+    pub links: Vec<KernelSource>,
     /// Where a new file would be found; these exist.
     pub folders: Vec<PathBuf>,
 }
@@ -116,14 +120,62 @@ pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sou
             path,
             language,
             target,
+            link: None,
         }
     });
-    let files: Vec<_> = files.collect();
+    let mut files: Vec<_> = files.collect();
+    let links = link(package, &mut files, findings);
     findings.extend(files.iter().filter_map(|file| misfit(file, package)));
     Ok(Sources {
         files,
+        links,
         folders: folders.into_iter().collect(),
     })
+}
+
+/// Puts files into the modules that they are linked into, and gives those that have some.
+fn link(
+    package: &Package,
+    files: &mut [KernelSource],
+    findings: &mut Vec<Diagnostic>,
+) -> Vec<KernelSource> {
+    let mut links = Vec::new();
+    for (name, patterns) in &package.config.link {
+        for pattern in patterns {
+            let of_pattern = |file: &&mut KernelSource| pattern.matches(&slashed(&file.path));
+            let mut matched = false;
+            for file in files.iter_mut().filter(of_pattern) {
+                matched = true;
+                match &file.link {
+                    Some(other) if other != name => findings.push(twice(file, [other, name])),
+                    _ => file.link = Some(name.clone()),
+                }
+            }
+            if !matched && pattern.written {
+                let finding = unused(pattern, package);
+                findings.push(finding.note("`link` takes from the files that `kernels` finds"));
+            }
+        }
+        if files.iter().any(|file| file.link.as_ref() == Some(name)) {
+            links.push(KernelSource {
+                path: PathBuf::from(name),
+                language: Language::Cuda,
+                target: None,
+                link: None,
+            });
+        }
+    }
+    links
+}
+
+/// A file that two modules want.
+fn twice(file: &KernelSource, modules: [&str; 2]) -> Diagnostic {
+    let [first, second] = modules;
+    let path = file.path.display();
+    let message = format!("`{path}` is in both `link.{first}` and `link.{second}`");
+    Diagnostic::error(Code::BAD_VALUE, message)
+        .at(Place::line(&file.path, 1), "")
+        .help("let the patterns of one of them leave it out")
 }
 
 /// What PTX is for; nothing where that is not understood, which assembling says better.
@@ -243,6 +295,7 @@ mod tests {
             name: "p".to_owned(),
             root: root.to_owned(),
             manifests: vec![],
+            headers: vec![],
             config,
             out: root.join("out"),
             store: crate::package::StoreFolder {

@@ -9,6 +9,7 @@ use crate::discover::discover;
 use crate::env::Env;
 use crate::explain;
 use crate::fs::{self, FsError};
+use crate::headers;
 use crate::package::Package;
 use crate::pipeline::{self, BuildError, Built, Depth, Failure};
 use crate::pool::Tokens;
@@ -91,6 +92,9 @@ impl Build {
         let outcome = Script::new(&env).and_then(|script| {
             let mut manifests = vec![script.manifest.clone()];
             let result = self.build(&script, &env, &tokens, &mut manifests);
+            if let Some(folders) = headers::exported(&script.manifest) {
+                directives.metadata(headers::KEY, &folders);
+            }
             manifests
                 .iter()
                 .for_each(|path| directives.rerun_if_changed(path));
@@ -150,6 +154,7 @@ impl Build {
         if let Some(vendored) = vendor::of(&package, env) {
             return taken(&package, vendored);
         }
+        headers::take(&mut package, env, &mut findings);
         let built = pipeline::build(&package, env, tokens, &Silent, Depth::Build, findings);
         Ok(built?)
     }
@@ -264,5 +269,7 @@ fn failure(error: &ScriptError, root: &Path) -> String {
 
 /// Variables that cargo sets for every build script, and `PATH`, which editors change at will.
 fn set_by_cargo(variable: &str) -> bool {
-    variable.starts_with("CARGO_") || ["OUT_DIR", "PROFILE", "PATH"].contains(&variable)
+    variable.starts_with("CARGO_")
+        || variable.starts_with("DEP_")
+        || ["OUT_DIR", "PROFILE", "PATH"].contains(&variable)
 }

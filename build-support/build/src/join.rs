@@ -10,7 +10,7 @@ use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level, Place};
 use crate::discover::Sources;
 use crate::emit::Image;
-use crate::kernel::{Kernel, Signatures, Struct};
+use crate::kernel::{Kernel, Signatures, Struct, Symbol};
 use crate::make::MadeUnit;
 use crate::resources::Resources;
 use crate::site::SiteRecord;
@@ -68,7 +68,8 @@ pub(crate) fn join_all<'a>(
     sources: &'a Sources,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Module<'a>> {
-    let paths = sources.files.iter().map(|file| &file.path);
+    let alone = sources.files.iter().filter(|file| file.link.is_none());
+    let paths = alone.chain(&sources.links).map(|file| &file.path);
     let units_of = |path: &PathBuf| {
         made.iter()
             .filter(|made| made.source == path)
@@ -95,6 +96,7 @@ fn join<'a>(
     // What the last PTX in has that runs on newer devices.
     let mut forward = None;
     let mut index = BTreeMap::new();
+    let mut symbols = Vec::new();
     for MadeUnit { arch, unit, .. } in units.iter().copied() {
         let record = &unit.record;
         for kernel in &record.signatures.kernels {
@@ -116,6 +118,7 @@ fn join<'a>(
             let resources = record.resources.get(&kernel.entry);
             facts.resources.extend(resources.map(|it| (*arch, *it)));
         }
+        symbols.push((*arch, &record.signatures.symbols));
         let known = &mut module.signatures;
         for new in &record.signatures.structs {
             match known.structs.iter().find(|it| it.path == new.path) {
@@ -150,7 +153,40 @@ fn join<'a>(
             findings.push(partial(kernel, &absent));
         }
     }
+    module.signatures.symbols = common(&symbols, findings);
     module
+}
+
+/// The variables that every architecture has, and alike.
+fn common(of_archs: &[(Arch, &Vec<Symbol>)], findings: &mut Vec<Diagnostic>) -> Vec<Symbol> {
+    let mut all: Vec<&Symbol> = Vec::new();
+    for symbol in of_archs.iter().flat_map(|(_, symbols)| *symbols) {
+        if !all.iter().any(|known| known.symbol == symbol.symbol) {
+            all.push(symbol);
+        }
+    }
+    let has = |symbols: &[Symbol], wanted: &Symbol| {
+        let mut symbols = symbols.iter();
+        symbols.any(|it| it.symbol == wanted.symbol && it.ty == wanted.ty)
+    };
+    all.retain(|symbol| {
+        let other = of_archs.iter().filter(|(_, symbols)| !has(symbols, symbol));
+        let other: Vec<_> = other.map(|(arch, _)| arch.sm()).collect();
+        if other.is_empty() {
+            return true;
+        }
+        let message = format!("variable `{}` gets no handle", symbol.path);
+        let finding = Diagnostic::new(Some(Code::VARIABLE_WITHOUT_HANDLE), Level::Note, message)
+            .at(symbol.place.clone(), "")
+            .note(format!(
+                "it does not exist, or has another type, for {}",
+                other.join(", ")
+            ))
+            .help("declare it alike for every architecture");
+        findings.push(finding);
+        false
+    });
+    all.into_iter().cloned().collect()
 }
 
 /// The kernels of a unit, and which of them have checks.

@@ -14,10 +14,44 @@ use crate::instance::Instance;
 pub struct Signatures {
     /// In the order of the PTX.
     pub kernels: Vec<Kernel>,
-    /// Every struct that a parameter mentions, a field's struct before the struct that holds it.
+    /// Every struct that a parameter or a variable mentions, a field's struct before the struct that holds it.
     pub structs: Vec<Struct>,
     /// Every enum that a parameter or a field mentions.
     pub enums: Vec<Enum>,
+    /// The variables of the module that host code can name, in the order of the PTX.
+    pub symbols: Vec<Symbol>,
+}
+
+/// A variable of the module: `__constant__`, `__device__` or `__managed__`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    /// Name of the Rust method that gives its handle.
+    pub name: String,
+    /// The C++ name: `ns::coefficients`.
+    pub path: String,
+    /// The PTX symbol: `_ZN2ns12coefficientsE`.
+    pub symbol: String,
+    /// Lines of the comment above the definition, markers removed.
+    pub docs: Vec<String>,
+    /// Where the source declares it.
+    pub place: Place,
+    /// The type as the compiler prints it: `float [64]`.
+    pub declared: String,
+    /// The type to Rust.
+    pub ty: Type,
+    /// What may be done with it.
+    pub access: Access,
+}
+
+/// What host code may do with a [`Symbol`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Access {
+    /// Read and write: constant memory.
+    Constant,
+    /// Read, write and pass to kernels: `__device__` and `__managed__`.
+    Global,
+    /// Read alone: its type is `const`, so the compiler may have taken its value for granted.
+    Fixed,
 }
 
 /// One entry of the PTX.

@@ -24,6 +24,7 @@ pub mod explain;
 mod fresh;
 pub mod fs;
 pub mod generate;
+pub mod headers;
 pub mod instance;
 mod join;
 pub mod kernel;

@@ -7,19 +7,21 @@ use std::path::PathBuf;
 
 use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::discover::Sources;
+use crate::discover::{KernelSource, Sources};
 use crate::fs;
-use crate::pipeline::BuildError;
+use crate::pipeline::{BuildError, Failure};
 use crate::pool::{self, Tokens};
 use crate::store::Unit;
 use crate::tools::ToolsError;
-use crate::unit::{Job, Made, Shop, UnitError};
+use crate::unit::{Job, Made, Part, Shop, UnitError};
 
 /// What has to be there at the end.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     /// By source, then by architecture, lowest first.
     pub(crate) jobs: Vec<Job<'a>>,
+    /// Of the modules that several sources are linked into.
+    pub(crate) links: Vec<Job<'a>>,
 }
 
 /// Everything that could be made.
@@ -43,15 +45,18 @@ impl<'a> Plan<'a> {
     /// Every source for every architecture.
     pub(crate) fn new(sources: &'a Sources, shop: &Shop<'_>) -> Self {
         let archs = &shop.package.config.archs;
-        let pairs = sources
-            .files
-            .iter()
-            .flat_map(|source| archs.iter().map(move |arch| (source, *arch)))
-            .filter(|(source, arch)| source.is_for(*arch));
-        Self {
-            jobs: pairs
+        let jobs = |sources: &'a [KernelSource]| {
+            let pairs = sources
+                .iter()
+                .flat_map(|source| archs.iter().map(move |arch| (source, *arch)));
+            let pairs = pairs.filter(|(source, arch)| source.is_for(*arch));
+            pairs
                 .map(|(source, arch)| Job::new(shop, source, arch))
-                .collect(),
+                .collect()
+        };
+        Self {
+            jobs: jobs(&sources.files),
+            links: jobs(&sources.links),
         }
     }
 }
@@ -78,7 +83,6 @@ pub(crate) fn make<'a>(
         .into_iter()
         .partition(|job| included.contains(&job.source.path));
     outcome.run(alone, shop, tokens)?;
-    fs::remove_dir(shop.work)?;
 
     let mut files: BTreeSet<_> = outcome
         .made
@@ -106,15 +110,83 @@ pub(crate) fn make<'a>(
         .iter()
         .flat_map(|(_, made)| made.unit.record.findings.clone());
     push_new(findings, warnings);
-    let unit = |(job, made): (&Job<'a>, Made)| MadeUnit {
+    let mut units = link(plan, &outcome.made, shop, tokens, findings)?;
+    fs::remove_dir(shop.work)?;
+    let alone = outcome.made.into_iter();
+    let alone = alone.filter(|(job, _)| job.source.link.is_none());
+    units.extend(alone.map(|(job, made)| MadeUnit {
         source: &job.source.path,
         arch: job.arch,
         unit: made.unit,
-    };
+    }));
     Ok(MadeAll {
-        units: outcome.made.into_iter().map(unit).collect(),
+        units,
         files: files.into_iter().collect(),
     })
+}
+
+/// Links the modules whose parts could all be made.
+fn link<'a>(
+    plan: &Plan<'a>,
+    made: &[(&Job<'a>, Made)],
+    shop: &Shop<'_>,
+    tokens: &Tokens,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Vec<MadeUnit<'a>>, BuildError> {
+    if findings.iter().any(|finding| finding.level == Level::Error) {
+        return Ok(Vec::new());
+    }
+    let results = pool::run(&plan.links, tokens, |job| {
+        let name = job.source.path.to_str();
+        let parts = made
+            .iter()
+            .filter(|(part, _)| part.arch == job.arch && part.source.link.as_deref() == name);
+        let parts: Vec<_> = parts
+            .map(|(part, made)| Part {
+                source: &part.source.path,
+                unit: &made.unit,
+            })
+            .collect();
+        match parts.is_empty() {
+            true => Ok(None),
+            false => job.link(shop, &parts).map(Some),
+        }
+    });
+    let mut units = Vec::new();
+    for (job, result) in plan.links.iter().zip(results) {
+        match result {
+            Ok(None) => {}
+            Ok(Some(unit)) => {
+                push_new(findings, unit.record.findings.clone());
+                units.push(MadeUnit {
+                    source: &job.source.path,
+                    arch: job.arch,
+                    unit,
+                });
+            }
+            Err(UnitError::Findings {
+                findings: wrong, ..
+            }) => push_new(findings, wrong),
+            Err(error) => return Err(fatal(error)),
+        }
+    }
+    Ok(units)
+}
+
+/// An error that is not the sources'.
+fn fatal(error: UnitError) -> BuildError {
+    match error {
+        UnitError::Tool(error) => error.into(),
+        UnitError::Fs(error) => error.into(),
+        UnitError::Recipe(error) => ToolsError::from(error).into(),
+        UnitError::Findings { findings, files } => BuildError::Findings {
+            failure: Box::new(Failure {
+                findings,
+                files,
+                folders: Vec::new(),
+            }),
+        },
+    }
 }
 
 /// What came of some jobs.
@@ -139,9 +211,7 @@ impl<'p, 'a> Outcome<'p, 'a> {
                 Err(UnitError::Findings { findings, files }) => {
                     self.failed.push((job, findings, files))
                 }
-                Err(UnitError::Tool(error)) => return Err(error.into()),
-                Err(UnitError::Fs(error)) => return Err(error.into()),
-                Err(UnitError::Recipe(error)) => return Err(ToolsError::from(error).into()),
+                Err(error) => return Err(fatal(error)),
             }
         }
         Ok(())

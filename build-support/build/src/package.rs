@@ -7,6 +7,7 @@ use crate::config::{CheckMode, Config, Manifest, ManifestError, Profile, TrapMod
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
+use crate::headers;
 use crate::store::LIMIT;
 
 /// A package with its configuration, ready to be built.
@@ -20,6 +21,8 @@ pub struct Package {
     pub manifests: Vec<PathBuf>,
     /// The configuration, defaults filled in.
     pub config: Config,
+    /// Folders of headers that dependencies export, absolute; see [`headers`](crate::headers).
+    pub headers: Vec<PathBuf>,
     /// Where results go; but for the store, nothing is written elsewhere.
     pub out: PathBuf,
     /// Where compiled units are kept.
@@ -93,10 +96,12 @@ impl Package {
         let root = manifest.parent().map(Path::to_owned).unwrap_or_default();
         let Manifest {
             name,
+            links,
             read,
             mut config,
             ..
         } = Manifest::read(&manifest, profile, findings)?;
+        findings.extend(headers::unlinked(&config, links.as_deref()));
         config.take_environment(env, findings);
         let store = StoreFolder::new(env, &out, findings);
         Ok(Self {
@@ -105,6 +110,7 @@ impl Package {
             root,
             manifests: read,
             config,
+            headers: Vec::new(),
             out,
         })
     }
@@ -130,7 +136,7 @@ impl Package {
         let config = &self.config;
         let mut flags: Vec<OsString> = config.flags.iter().map(OsString::from).collect();
         let own = self.include();
-        for folder in config.include.iter().chain([&own]) {
+        for folder in config.include.iter().chain(&self.headers).chain([&own]) {
             flags.extend([OsString::from("-I"), folder.as_os_str().to_owned()]);
         }
         if self.line_info() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::Digest;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Symbol};
 use crate::resources::Resources;
 use crate::site::SiteRecord;
 use crate::store::read_json;
@@ -38,6 +38,8 @@ pub struct ModuleReport {
     pub module: String,
     /// Its kernels.
     pub kernels: Vec<KernelReport>,
+    /// The variables that have handles.
+    pub symbols: Vec<Symbol>,
     /// Its images.
     pub images: Vec<ImageReport>,
 }

@@ -23,6 +23,8 @@ use crate::toolchain::{self, NotFound, Request, Toolchain};
 pub(crate) struct Tools {
     toolchain: Toolchain,
     recipes: BTreeMap<Arch, Recipe>,
+    /// The same, for sources whose functions others may call.
+    relocatable: BTreeMap<Arch, Recipe>,
 }
 
 /// How many recipes of earlier builds are kept.
@@ -144,18 +146,30 @@ impl Tools {
             recipes: keyed,
         };
         fs::write(&kept, &to_json(&known))?;
-        Ok(Self { toolchain, recipes })
+        let relocatable = recipes.iter().map(|(arch, it)| (*arch, it.relocatable()));
+        Ok(Self {
+            toolchain,
+            relocatable: relocatable.collect(),
+            recipes,
+        })
     }
 
-    /// How to compile for an architecture of the package.
-    pub(crate) fn recipe(&self, arch: Arch) -> Result<&Recipe, RecipeError> {
-        let recipe = self.recipes.get(&arch);
+    /// How to compile for an architecture of the package, a source that is linked with others or one by itself.
+    pub(crate) fn recipe(&self, arch: Arch, linked: bool) -> Result<&Recipe, RecipeError> {
+        let recipe = self.recipes(linked).get(&arch);
         recipe.ok_or_else(|| RecipeError::Arch(arch.sm()))
     }
 
+    fn recipes(&self, linked: bool) -> &BTreeMap<Arch, Recipe> {
+        match linked {
+            true => &self.relocatable,
+            false => &self.recipes,
+        }
+    }
+
     /// What a result depends on beside what it reads.
-    pub(crate) fn identity(&self, arch: Arch) -> String {
-        self.recipes
+    pub(crate) fn identity(&self, arch: Arch, linked: bool) -> String {
+        self.recipes(linked)
             .get(&arch)
             .map(Recipe::identity)
             .unwrap_or_default()

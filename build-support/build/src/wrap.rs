@@ -50,6 +50,9 @@ fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindi
     for kernel in &mut signatures.kernels {
         kernel.docs = docs_of(package, &kernel.place);
     }
+    for symbol in &mut signatures.symbols {
+        symbol.docs = docs_of(package, &symbol.place);
+    }
     let kernels = signatures.kernels.iter().zip(&module.facts);
     let checked = kernels.filter(|(_, facts)| facts.checked());
     let digests = module
@@ -125,6 +128,7 @@ fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
             .zip(&module.facts)
             .map(kernel)
             .collect(),
+        symbols: bindings.signatures.symbols.clone(),
         images: module.images.iter().map(image).collect(),
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gpuk_build::annotation::{Access, Annotations, Block, Expression, Grid, Operator, Shape};
 use gpuk_build::generate::{ModuleBindings, package, signature};
 use gpuk_build::instance::Depends;
-use gpuk_build::kernel::{Kernel, ParamType, Scalar, Struct, Type};
+use gpuk_build::kernel::{self, Kernel, ParamType, Scalar, Struct, Type};
 use gpuk_build::run::ToolCommand;
 use inputs::templates;
 
@@ -201,7 +201,24 @@ impl Random {
             kernel
         });
         instances.extend(kernels);
-        inputs::module("m", instances, structs)
+        let symbols = (0..self.below(3)).map(|index| {
+            let mut ty = self.ty(&structs);
+            for _ in 0..self.below(3) {
+                ty = Type::Array(Box::new(ty), 1 + self.below(1000));
+            }
+            let access = [
+                kernel::Access::Constant,
+                kernel::Access::Global,
+                kernel::Access::Fixed,
+            ];
+            let access = access[self.below(3) as usize];
+            let name = self.name(60) + &index.to_string();
+            inputs::symbol(&name, "T", ty, access)
+        });
+        let symbols = symbols.collect();
+        let mut module = inputs::module("m", instances, structs);
+        module.signatures.symbols = symbols;
+        module
     }
 
     /// Two instances of a template over a type and a number, whose parameters spell their types in any way.

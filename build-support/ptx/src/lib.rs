@@ -3,6 +3,7 @@
 //! - [`Module::parse`] reads what nvcc, NVRTC and Triton write. The tree goes down to operands and knows
 //!   the place of every statement; the text is kept.
 //! - [`Edits`] rewrites by place. What no edit touches stays as it is, byte for byte.
+//! - [`link()`] joins modules of relocatable code.
 //! - [`functionalize()`] turns the calls of a failed check into code that records the failure.
 //!
 //! What an instruction does is not here, nor how a module is compiled or loaded.
@@ -14,6 +15,7 @@ mod function;
 pub mod functionalize;
 mod instruction;
 mod lex;
+pub mod link;
 mod module;
 mod name;
 mod parse;
@@ -35,3 +37,4 @@ pub use statement::{Body, Inlined, Loc, RegisterId, Registers, Statement, Statem
 pub use variable::{Init, Linkage, Space, Value, Variable};
 
 pub use functionalize::functionalize;
+pub use link::link;

@@ -19,6 +19,7 @@
 //! - [`Annotations`]: what a kernel says of its buffers and its launch; [`ExtentError`]: what does not fit.
 //! - [`ErrorPayload`], [`FailedCheck`]: what its checks said.
 //! - [`checkify`], [`Scope`], [`check_error`]: many launches with one outcome; [`capture`]: in a CUDA graph.
+//! - [`Symbol`]: a variable of the module, `__constant__` or `__device__`.
 //! - [`vector`]: `float4` and its like.
 //!
 //! How kernels are compiled and what wrappers look like is not here, but in `gpuk-build`.
@@ -62,6 +63,7 @@ mod report;
 mod scope;
 mod site;
 mod slot;
+mod symbol;
 mod unread;
 mod value;
 mod variant;
@@ -111,6 +113,7 @@ pub use pool::settle;
 pub use report::{CallSite, FailureReport, FaultReport};
 pub use scope::{Scope, check_error, checkify};
 pub use site::{Site, SiteKind};
+pub use symbol::{Constant, Fixed, Global, Symbol, SymbolError, SymbolInfo, Writable};
 pub use unread::{clear_unread_hook, set_unread_hook};
 pub use value::Value;
 pub use variant::{OptionalFunction, Variant};

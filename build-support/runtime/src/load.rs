@@ -29,6 +29,23 @@ pub enum LoadError {
         image: &'static Image,
     },
 
+    /// The wrapper was generated for another variable than the image has.
+    #[error(
+        "variable `{symbol}` has {expected} bytes in the wrapper, but {} the {image}; wrapper and image do not belong \
+         together",
+        has(.found)
+    )]
+    Variable {
+        /// Its symbol.
+        symbol: &'static str,
+        /// Bytes, in the wrapper.
+        expected: usize,
+        /// Bytes, in the image; `None` if it has no such variable.
+        found: Option<usize>,
+        /// The image loaded.
+        image: &'static Image,
+    },
+
     /// The wrapper was generated for another kernel than the image has.
     #[error(
         "kernel `{kernel}`: parameter `{parameter}` has {expected_size} bytes at offset {expected_offset} in the \
@@ -114,6 +131,13 @@ impl Refusal {
     pub(crate) const fn is_about_image(&self) -> bool {
         // Image, binary, PTX, PTX version, compiler, source, shared object, missing symbols.
         matches!(self.error.code(), 200 | 209 | 218 | 221..=223 | 300 | 302..=303 | 500)
+    }
+}
+
+fn has(found: &Option<usize>) -> String {
+    match found {
+        None => "is not in".to_owned(),
+        Some(bytes) => format!("{bytes} in"),
     }
 }
 
@@ -211,6 +235,18 @@ mod tests {
                 found: Count::Exactly(2),
                 image,
             },
+            LoadError::Variable {
+                symbol: "table",
+                expected: 256,
+                found: Some(128),
+                image,
+            },
+            LoadError::Variable {
+                symbol: "table",
+                expected: 256,
+                found: None,
+                image,
+            },
             LoadError::Table {
                 image,
                 expected: 2,
@@ -227,6 +263,8 @@ mod tests {
         kernel `scale`: parameter `n` has 4 bytes at offset 8 in the wrapper, but 8 at 8 in the PTX 9.0 sm_80; wrapper and image do not belong together
         kernel `scale`: the wrapper passes 3 parameters, but in the PTX 9.0 sm_80 the kernel takes more; wrapper and image do not belong together
         kernel `scale`: the wrapper passes 3 parameters, but in the PTX 9.0 sm_80 the kernel takes 2; wrapper and image do not belong together
+        variable `table` has 256 bytes in the wrapper, but 128 in the PTX 9.0 sm_80; wrapper and image do not belong together
+        variable `table` has 256 bytes in the wrapper, but is not in the PTX 9.0 sm_80; wrapper and image do not belong together
         the PTX 9.0 sm_80 and its table of 2 checks do not belong together: it was made with 3 others
         help: build again, and let nothing change the files in between
         the PTX 9.0 sm_80 and its table of 2 checks do not belong together: it says nothing of its checks, or in the way of another version

@@ -222,7 +222,11 @@ impl Module {
         self.image
     }
 
-    /// cudarc's module, for its globals.
+    pub(crate) const fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// cudarc's module.
     #[must_use]
     pub const fn cudarc(&self) -> &Arc<CudaModule> {
         &self.module

@@ -13,6 +13,7 @@ use gpuk_build::pool::Tokens;
 
 use crate::cli::{Compilation, Work};
 use crate::exit::Exit;
+use crate::headers;
 use crate::message::Finished;
 use crate::ui::{Bar, Shell};
 use crate::workspace::Workspace;
@@ -127,6 +128,10 @@ pub(super) fn package(
         shell.error(format_args!("`--arch`: {error}"));
         return Err(Exit::Usage);
     }
+    headers::find(&mut package, compilation, findings).map_err(|error| {
+        shell.error(&error);
+        Exit::Metadata
+    })?;
     if env.get("GPUK_STORE").is_none() {
         package.store.folder = workspace.store();
     }

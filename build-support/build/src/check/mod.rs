@@ -76,6 +76,11 @@ pub(crate) fn unknown_kernels(
     }
 }
 
+/// Whether the driver defines a function for every module.
+pub(crate) fn is_of_driver(function: &str) -> bool {
+    rules::unresolved::OF_DRIVER.contains(&function)
+}
+
 type Rule = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 const RULES: &[Rule] = &[

@@ -16,6 +16,8 @@ pub struct Manifest {
     pub name: String,
     /// The manifest itself.
     pub path: PathBuf,
+    /// `links`, under which build scripts of other packages hear of this one.
+    pub links: Option<String>,
     /// Every manifest that was read.
     pub read: Vec<PathBuf>,
     /// The configuration.
@@ -55,6 +57,9 @@ impl Manifest {
             .and_then(|package| package.get("name")?.get_ref().as_str())
             .unwrap_or_default()
             .to_owned();
+        let links = package
+            .and_then(|package| package.get("links")?.get_ref().as_str())
+            .map(str::to_owned);
         let mut config = Config {
             profile,
             ..Config::default()
@@ -82,6 +87,7 @@ impl Manifest {
         Ok(Self {
             name,
             path: path.to_owned(),
+            links,
             read,
             config,
         })

@@ -42,6 +42,10 @@ pub struct Config {
     pub archs: Vec<Arch>,
     /// `include`: folders for `#include`, relative to the package.
     pub include: Vec<PathBuf>,
+    /// `include-from`: what dependencies say under `links` whose exported folders are searched too.
+    pub include_from: Vec<String>,
+    /// `export-include`: folders of headers for packages that depend on this one, relative to the package.
+    pub export_include: Vec<PathBuf>,
     /// `flags`: passed on to nvcc.
     pub flags: Vec<String>,
     /// `cuda`: the toolkit's version, `major.minor`.
@@ -61,6 +65,8 @@ pub struct Config {
     pub traps: Option<TrapMode>,
     /// `profile.NAME`: `checks`, `debug-checks`, `line-info` and `traps` where the profile stems from `dev` or `release`.
     pub profile: Profile,
+    /// `link.NAME`: patterns of sources that are compiled apart and linked into one module of that name.
+    pub link: BTreeMap<String, Vec<Pattern>>,
     /// `kernel.NAME`: what is set for one kernel.
     pub kernel: BTreeMap<String, KernelConfig>,
 }
@@ -78,6 +84,8 @@ impl Default for Config {
             exclude: Vec::new(),
             archs: vec![Arch::DEFAULT],
             include: Vec::new(),
+            include_from: Vec::new(),
+            export_include: Vec::new(),
             flags: Vec::new(),
             cuda: None,
             toolkit: None,
@@ -87,6 +95,7 @@ impl Default for Config {
             line_info: None,
             traps: None,
             profile: Profile::Dev,
+            link: BTreeMap::new(),
             kernel: BTreeMap::new(),
         }
     }

@@ -11,18 +11,21 @@ use super::nearest::nearest;
 use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 18] = [
     "archs",
     "checks",
     "cuda",
     "debug-checks",
     "exclude",
+    "export-include",
     "flags",
     "host-compiler",
     "include",
+    "include-from",
     "kernel",
     "kernels",
     "line-info",
+    "link",
     "profile",
     "sim",
     "toolkit",
@@ -66,6 +69,8 @@ impl<'a> Reader<'a> {
                     }
                 }
                 "include" => self.set(&mut config.include, |r| r.list(value, path)),
+                "include-from" => self.set(&mut config.include_from, |r| r.list(value, string)),
+                "export-include" => self.set(&mut config.export_include, |r| r.list(value, path)),
                 "flags" => self.set(&mut config.flags, |r| r.list(value, string)),
                 "cuda" => self.set(&mut config.cuda, |r| r.one(value, version).map(Some)),
                 "toolkit" => self.set(&mut config.toolkit, |r| {
@@ -84,6 +89,7 @@ impl<'a> Reader<'a> {
                         }))
                     });
                 }
+                "link" => self.links(value, config),
                 "kernel" => self.kernels(value, config),
                 // Concerns no kernel as it is built; see `allowed`.
                 "sim" => {}
@@ -137,6 +143,23 @@ impl<'a> Reader<'a> {
                     true => self.of_profile(key.get_ref(), value, config),
                     false => self.unknown(key.span(), key.get_ref(), &PROFILE_KEYS),
                 }
+            }
+        }
+    }
+
+    fn links(&mut self, value: &Spanned<DeValue<'_>>, config: &mut Config) {
+        let Some(links) = value.get_ref().as_table() else {
+            return self.bad(value, "a table of modules");
+        };
+        for (name, sources) in links {
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let named = name.get_ref().chars().all(word);
+            if !named || name.get_ref().starts_with(|c: char| c.is_ascii_digit()) {
+                self.bad(sources, "for a module whose name is an identifier");
+                continue;
+            }
+            if let Some(patterns) = self.list(sources, pattern) {
+                config.link.insert(name.get_ref().to_string(), patterns);
             }
         }
     }

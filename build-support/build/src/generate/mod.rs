@@ -29,6 +29,7 @@ mod needs;
 mod out;
 mod shared;
 mod structure;
+mod symbol;
 mod template;
 mod types;
 mod variant;

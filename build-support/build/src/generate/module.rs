@@ -8,10 +8,11 @@ use super::image::images;
 use super::instances::{instances, seal};
 use super::kernel::info;
 use super::method::launch;
-use super::names::{KernelNames, Names};
+use super::names::{KernelNames, Names, SymbolNames};
 use super::needs::needs;
 use super::out::Out;
 use super::structure::structure;
+use super::symbol;
 use super::template;
 use super::types::Types;
 use super::variant;
@@ -107,12 +108,17 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
         .iter()
         .filter_map(|it| Some((it, names.kernel(it)?)))
         .collect();
+    let symbols = bindings.signatures.symbols.iter();
+    let symbols: Vec<_> = symbols
+        .filter_map(|it| Some((it, names.symbol(it)?)))
+        .collect();
+    let types = Types::code(names);
     out.docs([format!(
         "The kernels of `{}`, loaded into a context.",
         bindings.source
     )]);
     out.line("#[derive(Debug)]");
-    if kernels.is_empty() {
+    if kernels.is_empty() && symbols.is_empty() {
         out.line("pub struct Kernels {}");
     } else {
         out.braced("pub struct Kernels", |out| {
@@ -127,11 +133,13 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
                 }]);
                 out.line(format!("{}: ::gpuk::{ty},", names.method));
             }
+            for (it, names) in &symbols {
+                symbol::member(out, types, it, names);
+            }
         });
     }
     out.line("");
     out.braced("impl Kernels", |out| {
-        let types = Types::code(names);
         for (kernel, names) in &kernels {
             info(out, bindings, types, kernel, names, is_shared(kernel));
             if !is_shared(kernel) {
@@ -140,7 +148,12 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
             out.line("");
             variant::constant(out, bindings, kernel, names, is_shared(kernel));
         }
-        load(out, bindings, &kernels);
+        for (it, names) in &symbols {
+            symbol::info(out, it, names);
+            out.line("");
+        }
+        let handles: Vec<_> = symbols.iter().map(|(_, names)| *names).collect();
+        load(out, bindings, &kernels, &handles);
         for (kernel, names) in &kernels {
             variant::question(out, bindings, kernel, names, is_shared(kernel));
         }
@@ -159,10 +172,19 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
             out.line("");
             launch(out, bindings, types, &kernel, &shared.names);
         }
+        for (it, names) in &symbols {
+            out.line("");
+            symbol::method(out, types, it, names);
+        }
     });
 }
 
-fn load(out: &mut Out, bindings: &ModuleBindings, kernels: &[(&Kernel, &KernelNames)]) {
+fn load(
+    out: &mut Out,
+    bindings: &ModuleBindings,
+    kernels: &[(&Kernel, &KernelNames)],
+    symbols: &[&SymbolNames],
+) {
     out.docs([
         "Loads the image that fits the context's device best.",
         "",
@@ -175,7 +197,11 @@ fn load(out: &mut Out, bindings: &ModuleBindings, kernels: &[(&Kernel, &KernelNa
     out.braced(
         ") -> ::core::result::Result<Self, ::gpuk::LoadError>",
         |out| {
-            let module = if kernels.is_empty() { "_" } else { "module" };
+            let module = if kernels.is_empty() && symbols.is_empty() {
+                "_"
+            } else {
+                "module"
+            };
             out.line(format!(
                 "let {module} = ::gpuk::Module::load(context, &IMAGES)?;"
             ));
@@ -191,6 +217,7 @@ fn load(out: &mut Out, bindings: &ModuleBindings, kernels: &[(&Kernel, &KernelNa
                 };
                 field(&names.method, row([call(function, arguments), text("?")]))
             });
+            let fields = fields.chain(symbols.iter().map(|it| symbol::found(it)));
             let value = literal("Self {", fields.collect());
             out.statement(&call("Ok(", vec![value]), "");
         },

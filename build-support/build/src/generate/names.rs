@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ident::{camel, ident, plain, screaming};
 use super::shared::{Generic, Shared};
 use super::template;
-use crate::kernel::{Enum, Kernel, ParamType, Signatures, Struct};
+use crate::kernel::{Enum, Kernel, ParamType, Signatures, Struct, Symbol};
 
 /// Values that are in scope where parameters and fields stand: a parameter cannot shadow them.
 const VALUES: &[&str] = &["Err", "IMAGES", "None", "Ok", "Some"];
@@ -33,6 +33,16 @@ pub(super) struct Names {
     shared: Vec<Shared>,
     /// By [`Struct::path`], and enums by theirs.
     structs: BTreeMap<String, String>,
+    /// By [`Symbol::symbol`].
+    symbols: BTreeMap<String, SymbolNames>,
+}
+
+/// The names of one variable.
+pub(super) struct SymbolNames {
+    /// The method, and the field it shows.
+    pub(super) method: String,
+    /// The associated constant.
+    pub(super) constant: String,
 }
 
 /// The names of one kernel.
@@ -111,6 +121,13 @@ impl Names {
             .iter()
             .map(|template| types.claim(camel(&template.name)))
             .collect();
+        let wanted = signatures.symbols.iter().map(|it| it.name.as_str());
+        let methods = values.claim_all(wanted);
+        let symbols = signatures.symbols.iter().zip(methods).map(|(it, method)| {
+            let constant = values.claim(screaming(&method));
+            (it.symbol.clone(), SymbolNames { method, constant })
+        });
+        let symbols = symbols.collect();
         let shared = templates.iter().zip(traits.into_iter().zip(of_templates));
         let shared = shared.filter_map(|(template, (name, method))| {
             let instances = template.instances.iter();
@@ -128,6 +145,7 @@ impl Names {
             shared,
             kernels,
             structs,
+            symbols,
         }
     }
 
@@ -139,6 +157,11 @@ impl Names {
     /// The names of a kernel.
     pub(super) fn kernel(&self, kernel: &Kernel) -> Option<&KernelNames> {
         self.kernels.get(&kernel.entry)
+    }
+
+    /// The names of a variable.
+    pub(super) fn symbol(&self, symbol: &Symbol) -> Option<&SymbolNames> {
+        self.symbols.get(&symbol.symbol)
     }
 
     /// The name of a struct or an enum.

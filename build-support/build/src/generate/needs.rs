@@ -24,6 +24,13 @@ pub(super) fn needs(signatures: &Signatures) -> Vec<(&'static str, String)> {
             }
         }
     }
+    for symbol in &signatures.symbols {
+        let who = format!(
+            "`{}`, the type of variable `{}`",
+            symbol.declared, symbol.path
+        );
+        uses.push((&symbol.ty, who));
+    }
     for structure in &signatures.structs {
         let fields = structure.fields.iter().map(|it| (&it.ty, &it.name));
         let views = structure.views.iter().map(|it| (&it.ty, &it.name));

@@ -122,6 +122,20 @@ impl Out {
         self.text += ";\n";
     }
 
+    /// `name: ty,`: on one line, or the type on the next.
+    pub(super) fn member(&mut self, name: &str, ty: &Expr) {
+        self.start();
+        self.text += &format!("{name}:");
+        let flat = ty.flat().map_or(0, |flat| columns(&flat));
+        if self.column() + flat + " ,".len() > WIDTH {
+            self.next_line(|out| out.expr(ty, 1));
+        } else {
+            self.text.push(' ');
+            self.expr(ty, 1);
+        }
+        self.text += ",\n";
+    }
+
     /// `name: ty = value;`.
     pub(super) fn assign(&mut self, name: &str, ty: &str, value: &Expr) {
         self.start();

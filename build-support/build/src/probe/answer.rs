@@ -14,6 +14,8 @@ pub(crate) struct Answers {
     pub(crate) kernels: BTreeMap<usize, Vec<CType>>,
     /// Instances of kernel templates, by index into [`Declarations::instantiations`].
     pub(crate) instances: BTreeMap<usize, InstanceAnswer>,
+    /// Variables, by index into [`Declarations::variables`].
+    pub(crate) variables: BTreeMap<usize, CType>,
     /// Structs by their [`Name::path`].
     pub(crate) layouts: BTreeMap<String, Layout>,
     /// By the enum's [`Name::path`].
@@ -131,6 +133,9 @@ impl Answers {
                 let args = args.collect();
                 self.instances
                     .insert(*instance, InstanceAnswer { args, params });
+            }
+            Question::Variable { variable, .. } => {
+                self.variables.insert(*variable, type_of(list.next()?)?);
             }
             Question::Enum { values, .. } => {
                 let CType::Named(name, _) = type_of(list.next()?)? else {

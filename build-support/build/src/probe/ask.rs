@@ -38,6 +38,12 @@ pub(super) enum Question {
         /// Whether size, alignment and traits of its parameters are wanted.
         rooms: bool,
     },
+    /// The type of a variable.
+    Variable {
+        /// Index into [`Declarations::variables`].
+        variable: usize,
+        ty: String,
+    },
     /// Size, alignment, traits and fields of a struct.
     Layout {
         /// Index into [`Declarations::types`].
@@ -80,6 +86,9 @@ const MAX_TYPES: usize = 300;
 /// More values than any enum that a kernel takes has.
 const MAX_VALUES: usize = 1000;
 
+/// More variables than anybody sets from the host.
+const MAX_VARIABLES: usize = 300;
+
 /// All questions about the declarations.
 pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
     let mut asker = Asker {
@@ -91,6 +100,7 @@ pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
     };
     asker.kernels();
     asker.instances();
+    asker.variables();
     asker.types();
     let numbered = asker.out.into_iter().enumerate();
     numbered
@@ -163,6 +173,28 @@ impl<'d> Asker<'d> {
                 rooms: self.takes_classes(&instance.params),
             });
             self.templates_of(&instance.params, &instance.scope, &scope, &function);
+        }
+    }
+
+    fn variables(&mut self) {
+        let mut paths = BTreeSet::new();
+        for (index, variable) in self.declarations.variables.iter().enumerate() {
+            let path = variable.path();
+            if variable.template || paths.len() == MAX_VARIABLES || !paths.insert(path.clone()) {
+                continue;
+            }
+            self.words.extend(words(&variable.text));
+            let ty = format!("decltype(::{path})");
+            self.out.push(Question::Variable {
+                variable: index,
+                ty: ty.clone(),
+            });
+            self.template(
+                Mention::of(&variable.text, &variable.scope),
+                &[],
+                &ty,
+                DEPTH,
+            );
         }
     }
 

@@ -16,6 +16,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod types;
+mod variable;
 
 use std::path::Path;
 
@@ -32,14 +33,16 @@ pub(crate) use ptx::{of_cuda, of_ptx};
 use refusal::Refusal;
 pub(crate) use symbol::readable;
 use types::Types;
+use variable::Stored;
 
-/// Joins the entries of a module with the source they come from.
+/// Joins the entries and variables of a module with the source they come from.
 ///
 /// `source` is the file that was compiled, for findings about entries that have no place in it.
 pub(crate) fn join(
     declarations: &Declarations,
     answers: &Answers,
     entries: &[Entry],
+    variables: &[Stored],
     source: &Path,
 ) -> (Signatures, Vec<Diagnostic>) {
     let origins = Origins::new(declarations, answers);
@@ -69,7 +72,9 @@ pub(crate) fn join(
     }
     let (kernels, clashes) = names::name(kernels);
     findings.extend(clashes);
-    (types.signatures(kernels), findings)
+    let (symbols, refused) = variable::symbols(declarations, answers, variables, &mut types);
+    findings.extend(refused);
+    (types.signatures(kernels, symbols), findings)
 }
 
 fn kernel(

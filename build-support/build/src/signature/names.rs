@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ctype::{Arg, CType, Name, Part};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::kernel::{Enum, Kernel, Struct};
+use crate::kernel::{Enum, Kernel, Struct, Symbol};
 
 /// Longer names are cut, and told apart by a digest.
 const LONGEST: usize = 80;
@@ -106,6 +106,16 @@ pub(super) fn name(mut kernels: Vec<Named>) -> (Vec<Kernel>, Vec<Diagnostic>) {
     let findings = findings.collect();
     kernels.retain(|it| !groups.contains_key(&it.kernel.name));
     (kernels.into_iter().map(|it| it.kernel).collect(), findings)
+}
+
+/// Tells variables of one name apart by their namespaces.
+pub(super) fn name_symbols(symbols: &mut [Symbol]) {
+    for symbol in doubles(symbols, |symbol| &symbol.name) {
+        symbol.name = match symbol.path.parse() {
+            Ok(CType::Named(name, _)) => qualified(&name),
+            _ => symbol.path.clone(),
+        };
+    }
 }
 
 /// Gives every struct and every enum a name of its own.

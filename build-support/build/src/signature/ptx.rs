@@ -8,7 +8,7 @@ use gpuk_ptx::{Function, Module, Type as PtxType};
 use super::entry::{Entry, Slot};
 use super::origin::Origin;
 use super::types::Types;
-use super::{fit, join, names, symbol};
+use super::{fit, join, names, symbol, variable};
 use crate::annotation::{self, Annotations};
 use crate::config::{KernelConfig, Signature};
 use crate::ctype::Name;
@@ -32,7 +32,8 @@ pub(crate) fn of_cuda(
         variables.filter_map(|variable| Some((variable.name.to_string(), variable.bytes()?)));
     let answers = probe.answers(declarations, &bytes.collect());
     let entries: Vec<_> = module.entries().map(entry).collect();
-    let (mut signatures, mut findings) = join(declarations, &answers, &entries, source);
+    let stored = variable::stored(&module);
+    let (mut signatures, mut findings) = join(declarations, &answers, &entries, &stored, source);
     for kernel in &mut signatures.kernels {
         let signature = (settings.get(&kernel.name)).and_then(|it| it.signature.as_ref());
         let entry = entries.iter().find(|entry| entry.name == kernel.entry);

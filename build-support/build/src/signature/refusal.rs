@@ -137,7 +137,7 @@ fn instead_of_reference(ty: &CType, name: &str) -> String {
     )
 }
 
-fn reason(why: &Why) -> String {
+pub(super) fn reason(why: &Why) -> String {
     match why {
         Why::Unknown(ty) => {
             format!("the layout of `{ty}` cannot be read from the source and its own headers")

@@ -15,6 +15,7 @@ pub(super) struct Function {
 
 /// Reads a symbol; nothing if it is none of a C++ function, or one that is beyond this reader.
 pub(super) fn function(symbol: &str) -> Option<Function> {
+    let symbol = own(symbol);
     if !symbol.starts_with("_Z") {
         return None;
     }
@@ -29,6 +30,15 @@ pub(super) fn function(symbol: &str) -> Option<Function> {
         params,
         values,
     })
+}
+
+/// The name in that of a `static` in relocatable code: what follows `__nv_static_N_` and N characters (nvcc 13.0).
+pub(super) fn own(symbol: &str) -> &str {
+    let name = || {
+        let (length, rest) = symbol.strip_prefix("__nv_static_")?.split_once('_')?;
+        rest.get(length.parse().ok()?..)?.strip_prefix('_')
+    };
+    name().unwrap_or(symbol)
 }
 
 /// The demangler prints what a nested name is decorated with behind its scope, where that scope was named
@@ -83,6 +93,7 @@ fn part_length(text: &str) -> usize {
 
 /// A symbol as C++ writes it, `helper(float)`; one that is not mangled stays as it is.
 pub(crate) fn readable(symbol: &str) -> String {
+    let symbol = own(symbol);
     let demangled = Symbol::new(symbol)
         .ok()
         .and_then(|symbol| symbol.demangle().ok());

@@ -7,7 +7,7 @@ use super::size::{self, Room};
 use crate::annotation;
 use crate::ctype::{Arg, CType, Name, Part};
 use crate::instance::TemplateValue;
-use crate::kernel::{Enum, Field, Kernel, ParamType, Scalar, Signatures, Struct, Type};
+use crate::kernel::{Enum, Field, Kernel, ParamType, Scalar, Signatures, Struct, Symbol, Type};
 use crate::probe::{Answers, EnumAnswer, Layout};
 use crate::source::Obstacle;
 
@@ -234,9 +234,12 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Kernels with the structs and enums that they mention, directly or by fields.
-    pub(super) fn signatures(&self, kernels: Vec<Kernel>) -> Signatures {
+    /// Kernels and variables with the structs and enums that they mention, directly or by fields.
+    pub(super) fn signatures(&self, kernels: Vec<Kernel>, symbols: Vec<Symbol>) -> Signatures {
         let mut wanted = Vec::new();
+        for symbol in &symbols {
+            mentioned(&symbol.ty, &mut wanted);
+        }
         for arg in kernels
             .iter()
             .filter_map(|kernel| kernel.instance.as_ref())
@@ -280,6 +283,7 @@ impl<'a> Types<'a> {
             kernels,
             structs,
             enums,
+            symbols,
         }
     }
 }

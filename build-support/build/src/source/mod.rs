@@ -14,6 +14,7 @@ mod locate;
 mod parser;
 #[cfg(test)]
 mod tests;
+mod variable;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub(crate) struct Declarations {
     pub(crate) kernels: Vec<DeclaredKernel>,
     /// `template __global__ void scale<float>(…);`
     pub(crate) instantiations: Vec<DeclaredInstance>,
+    /// Variables in the device's memory, other declarations of them included, in the order of the text.
+    pub(crate) variables: Vec<DeclaredVariable>,
     /// Structs, classes, unions and enums with a body.
     pub(crate) types: Vec<DeclaredType>,
     /// `typedef` and `using` names, with what they stand for as written; one name may stand for several things
@@ -83,6 +86,28 @@ pub(crate) struct DeclaredKernel {
 
 impl DeclaredKernel {
     /// The name with its scope, as C++ writes it from inside the file: `ns::scale`.
+    pub(crate) fn path(&self) -> String {
+        qualified(&self.scope, &self.name)
+    }
+}
+
+/// A `__constant__`, `__device__` or `__managed__` variable at namespace scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeclaredVariable {
+    /// The namespaces around it, outermost first; `""` for an anonymous one.
+    pub(crate) scope: Vec<String>,
+    /// Its name without scope.
+    pub(crate) name: String,
+    /// Whether it is a template.
+    pub(crate) template: bool,
+    /// Its type as written, without its name and initializer, a space between any two tokens.
+    pub(crate) text: String,
+    /// The line of its name.
+    pub(crate) place: Place,
+}
+
+impl DeclaredVariable {
+    /// The name with its scope, as C++ writes it from inside the file: `ns::coefficients`.
     pub(crate) fn path(&self) -> String {
         qualified(&self.scope, &self.name)
     }

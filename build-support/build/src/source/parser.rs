@@ -62,7 +62,7 @@ impl<'a, 't> Parser<'a, 't> {
         token.map_or_else(|| self.place_at(0, 0), |token| self.place_of(token))
     }
 
-    fn place_of(&self, token: &Token<'_>) -> Place {
+    pub(super) fn place_of(&self, token: &Token<'_>) -> Place {
         self.place_at(token.file, token.line)
     }
 
@@ -277,6 +277,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let extent = self.extent(from);
         let Some(call) = extent.call else {
+            self.variables(from, extent.end, &header);
             return extent.end;
         };
         let Some(name) = self.function_name(from, call) else {

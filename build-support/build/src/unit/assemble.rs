@@ -22,7 +22,7 @@ pub(super) fn assemble(
     let (ptx, cubin) = (job.scratch(shop, "checked.ptx"), job.scratch(shop, "cubin"));
     let text = mark(checked.text, &checked.sites);
     fs::write_private(&ptx, text.as_bytes())?;
-    let recipe = shop.tools.recipe(job.arch)?;
+    let recipe = shop.tools.recipe(job.arch, false)?;
     let verbose = [OsString::from("-v")];
     let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
     let output = command.output()?;

@@ -52,7 +52,7 @@ pub(super) fn compile(
         });
     };
     let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
-    let recipe = shop.tools.recipe(job.arch)?;
+    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let mut command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
     if has_odd_name(&preprocessed.text) {
         command.args.retain(|arg| arg != LINE_INFO);

@@ -4,11 +4,14 @@
 //! Job -> Preprocessed -> Compiled -> Signed -> Checked -> Unit
 //! ```
 //!
+//! The unit of a source that is linked with others holds what is *Signed*; `link` joins those to one that goes on.
+//!
 //! Each type is made by the function of the stage before it alone. Nothing here knows other units.
 
 mod assemble;
 mod checked;
 mod compile;
+mod link;
 mod mark;
 mod preprocess;
 mod settle;
@@ -33,6 +36,9 @@ use crate::run::ToolError;
 use crate::store::{Store, Trace, Unit};
 use crate::toolchain::recipe::RecipeError;
 use crate::tools::Tools;
+
+pub(crate) use link::Part;
+use sign::Signed;
 
 /// What every unit of a package shares.
 pub(crate) struct Shop<'a> {
@@ -86,13 +92,15 @@ impl<'a> Job<'a> {
         let config = &shop.package.config;
         let debug = shop.package.debug_checks();
         let modes = serde_json::to_vec(&(&config.checks, &config.traps, debug, &config.kernel));
-        let recipe = shop.tools.identity(arch);
+        let linked = source.link.is_some();
+        let recipe = shop.tools.identity(arch, linked);
         let input = Digest::of_parts([
             RECIPE.as_bytes(),
             path.as_bytes(),
             arch.sm().as_bytes(),
             recipe.as_bytes(),
             &modes.unwrap_or_default(),
+            source.link.as_deref().unwrap_or_default().as_bytes(),
         ]);
         let traces = shop.store.traces(&input);
         Self {
@@ -101,6 +109,11 @@ impl<'a> Job<'a> {
             input,
             traces,
         }
+    }
+
+    /// Whether its module is made of several sources.
+    fn is_linked(&self) -> bool {
+        self.source.link.is_some()
     }
 
     /// What it read and became once, if all of that is now as it was then.
@@ -194,13 +207,38 @@ impl<'a> Job<'a> {
         if let Some(unit) = shop.store.unit(&key) {
             return Ok(Made { unit, files });
         }
-        let made = compile::compile(self, shop, preprocessed)
-            .and_then(|compiled| sign::sign(self, shop, compiled))
-            .and_then(|signed| checked::check(self, shop, signed))
-            .and_then(|checked| assemble::assemble(self, shop, checked, key));
+        let signed = compile::compile(self, shop, preprocessed)
+            .and_then(|compiled| sign::sign(self, shop, compiled));
+        let made = signed.and_then(|signed| match self.is_linked() {
+            true => Ok(link::part(signed, key)),
+            false => self.finish(shop, signed, key),
+        });
         let unit = made.map_err(|error| error.having_read(&files))?;
         shop.store.keep(&unit);
         Ok(Made { unit, files })
+    }
+
+    fn finish(&self, shop: &Shop<'_>, signed: Signed, key: Digest) -> Result<Unit, UnitError> {
+        let checked = checked::check(self, shop, signed)?;
+        assemble::assemble(self, shop, checked, key)
+    }
+
+    /// Makes the unit of a module that several sources' parts are linked into, or takes it from the store.
+    pub(crate) fn link(&self, shop: &Shop<'_>, parts: &[Part<'_>]) -> Result<Unit, UnitError> {
+        let keys = parts.iter().map(|part| part.unit.key.as_str().as_bytes());
+        let key = Digest::of_parts([self.input.as_str().as_bytes()].into_iter().chain(keys));
+        if let Some(unit) = shop.store.unit(&key) {
+            return Ok(unit);
+        }
+        let label = self.label();
+        shop.progress.started(&label);
+        let start = Instant::now();
+        let made = link::link(parts).and_then(|signed| self.finish(shop, signed, key));
+        shop.progress
+            .finished(&label, start.elapsed(), made.is_ok());
+        let unit = made.map_err(|error| error.of_source(self, shop))?;
+        shop.store.keep(&unit);
+        Ok(unit)
     }
 
     /// A file of this unit's own in the work folder.

@@ -28,7 +28,7 @@ impl Preprocessed {
 /// Runs the host preprocessor as nvcc would for the device pass.
 pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, UnitError> {
     let out = job.scratch(shop, "ii");
-    let recipe = shop.tools.recipe(job.arch)?;
+    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let command = recipe.preprocess(&job.source.path, &out, &shop.package.root);
     let output = command.output()?;
     let findings = message::findings(&output.stderr, !output.status.success());

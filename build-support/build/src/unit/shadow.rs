@@ -13,7 +13,9 @@ use super::Shop;
 /// The names are those of the package's files and of its `include` folders; the folders searched are those and
 /// every folder that a file was read from. System headers are left to the compilers.
 pub(super) fn places(shop: &Shop<'_>, read: &[PathBuf]) -> Vec<PathBuf> {
-    absent(&shop.package.root, &shop.package.config.include, read)
+    let package = shop.package;
+    let include = [&package.config.include[..], &package.headers].concat();
+    absent(&package.root, &include, read)
 }
 
 fn absent(root: &Path, include: &[PathBuf], read: &[PathBuf]) -> Vec<PathBuf> {

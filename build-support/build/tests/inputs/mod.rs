@@ -9,8 +9,8 @@ use gpuk_build::annotation::Annotations;
 use gpuk_build::diagnostic::Place;
 use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings, Variant};
 use gpuk_build::kernel::{
-    Bounds, Enum, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Type, View,
-    ViewPlace,
+    Access, Bounds, Enum, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Symbol,
+    Type, View, ViewPlace,
 };
 use gpuk_build::site::{SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
@@ -34,6 +34,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("sites", vec![sites()]),
         ("variants", vec![variants()]),
         ("annotated", vec![annotated::annotated()]),
+        ("symbols", vec![symbols()]),
         ("empty", vec![module("empty", vec![], vec![])]),
         (
             "package",
@@ -632,4 +633,42 @@ fn sites() -> ModuleBindings {
         image("sm_80", PTX, first),
     ];
     module
+}
+
+pub(crate) fn symbol(name: &str, declared: &str, ty: Type, access: Access) -> Symbol {
+    Symbol {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        symbol: name.to_owned(),
+        docs: vec![],
+        place: Place::line("kernels/symbols.cu", 3),
+        declared: declared.to_owned(),
+        ty,
+        access,
+    }
+}
+
+/// Every access, and names that are taken.
+fn symbols() -> ModuleBindings {
+    let array = |ty, length| Type::Array(Box::new(ty), length);
+    let pair = structure("Pair", 8, 4, &[("x", F32, 0), ("y", I32, 4)]);
+    let mut it = module("symbols", vec![kernel("scale", vec![int("n")])], vec![pair]);
+    let mut documented = symbol(
+        "coefficients",
+        "float [64]",
+        array(F32, 64),
+        Access::Constant,
+    );
+    documented.docs = vec!["Of the filter, lowest first.".to_owned()];
+    let pairs = array(array(Type::Struct("Pair".to_owned()), 2), 3);
+    it.signatures.symbols = vec![
+        documented,
+        symbol("counter", "unsigned long long", U64, Access::Global),
+        symbol("limit", "const int", I32, Access::Fixed),
+        symbol("next", "float *", Type::Address, Access::Global),
+        symbol("pairs", "Pair [3][2]", pairs, Access::Constant),
+        symbol("scale", "float", F32, Access::Constant),
+        symbol("load", "float", F32, Access::Constant),
+    ];
+    it
 }

@@ -11,7 +11,7 @@ use crate::signature;
 
 /// What the driver defines for every module (CUDA programming guide, "Formatted output", "Dynamic global
 /// memory allocation", "Assertion").
-const OF_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", abi::ASSERT_FAIL];
+pub(in crate::check) const OF_DRIVER: [&str; 4] = ["vprintf", "malloc", "free", abi::ASSERT_FAIL];
 
 pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let declared = subject
@@ -52,7 +52,9 @@ fn finding(subject: &Subject<'_>, function: &Function) -> Option<Diagnostic> {
         Diagnostic::error(Code::UNRESOLVED_FUNCTION, message)
             .at(place, "")
             .note("a module is compiled by itself: definitions in other `.cu` files are not seen")
-            .help("include the definition, as a header of `__device__` functions"),
+            .help(
+                "include the definition, as a header of `__device__` functions, or link the files: `link.NAME`",
+            ),
     )
 }
 

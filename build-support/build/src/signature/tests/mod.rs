@@ -219,6 +219,7 @@ fn without_answers() {
         &declarations,
         &Answers::default(),
         &entries,
+        &[],
         Path::new("types.cu"),
     );
     insta::assert_snapshot!(render(&signatures, &findings), @r"

@@ -119,8 +119,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-const WHOLE: &str =
-    "each source is compiled to a module of its own, so device code cannot be linked later";
+const WHOLE: &str = "`link` in the configuration says which sources become one module";
 
 /// Reads flags.
 pub(crate) fn read(flags: &[OsString]) -> Result<Flags, FlagError> {

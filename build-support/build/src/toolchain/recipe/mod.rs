@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use flags::FlagError;
 use steps::{assemble_step, compile_step, preprocess_step};
-use template::{Fill, Hole, Template};
+use template::{Fill, Hole, Piece, Template};
 use words::Quoting;
 
 use self::flags::Flags;
@@ -206,6 +206,22 @@ impl Recipe {
             versions: format!("{}\nhost {}", toolchain.key(), host.version),
             remarks: dryrun::remarks(source).map(str::to_owned).collect(),
         })
+    }
+
+    /// The recipe for a source whose functions and variables others may name, as `-rdc=true` makes it (CUDA 11 to 13).
+    #[must_use]
+    pub fn relocatable(&self) -> Self {
+        let mut recipe = self.clone();
+        recipe
+            .preprocess
+            .args
+            .insert(0, Piece::text("-D__CUDACC_RDC__"));
+        recipe
+            .compile
+            .args
+            .retain(|piece| piece.text != "--static-host-stub");
+        recipe.compile.args.insert(0, Piece::text("--device-c"));
+        recipe
     }
 
     /// What a stored recipe is found by again: all that nvcc's answer depends on.

@@ -305,8 +305,8 @@ fn flags_that_make_no_sense_are_refused_by_name() {
         flags::read(&flags).unwrap_err().to_string()
     };
     insta::assert_snapshot!(refused(&["-O3", "-gencode=arch=compute_80,code=sm_80"]), @"flag `-gencode=arch=compute_80,code=sm_80` cannot be used: use the setting `archs`");
-    insta::assert_snapshot!(refused(&["-rdc=true"]), @"flag `-rdc=true` cannot be used: each source is compiled to a module of its own, so device code cannot be linked later");
-    insta::assert_snapshot!(refused(&["--relocatable-device-code", "true"]), @"flag `--relocatable-device-code=true` cannot be used: each source is compiled to a module of its own, so device code cannot be linked later");
+    insta::assert_snapshot!(refused(&["-rdc=true"]), @"flag `-rdc=true` cannot be used: `link` in the configuration says which sources become one module");
+    insta::assert_snapshot!(refused(&["--relocatable-device-code", "true"]), @"flag `--relocatable-device-code=true` cannot be used: `link` in the configuration says which sources become one module");
     insta::assert_snapshot!(refused(&["-Xcompiler", "-DX=`id`"]), @"flag `-DX=`id`` has the character '`', which nvcc would hand to a shell; only `-D`, `-I`, `-isystem` and `-include` may have it");
     insta::assert_snapshot!(refused(&["-DX=1,Y=2"]), @r"flag `-DX=1,Y=2` has a comma, at which nvcc splits it into several definitions; write one flag for each, or `\,` for a comma that belongs to the value");
     insta::assert_snapshot!(refused(&["-D"]), @"flag `-D` has no value");

@@ -77,6 +77,7 @@ pub(crate) const CRATES: &[Crate] = &[
         version: "0.13.0",
         folders: &["src/tensor_ops"],
         config: "kernels = ['src/tensor_ops/**/*.cu']\ninclude = ['src/tensor_ops/utilities']",
+        quick: true,
         ..PLAIN
     },
     Crate {

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gpuk_build::code::Code;
+use gpuk_build::config::Engine;
 
 /// Cargo's own colours (cargo's `style.rs`).
 const STYLES: Styles = Styles::styled()
@@ -310,6 +311,9 @@ pub struct Compilation {
     /// Architectures instead of the configured: `80`, `sm_90`, `90a`
     #[arg(long, value_name = "ARCHS", value_delimiter = ',', env = "GPUK_ARCHS")]
     pub arch: Vec<String>,
+    /// Whether the compiler reads all of the headers (`nvcc`) or what is named of them (`auto`)
+    #[arg(long, value_name = "ENGINE", env = "GPUK_ENGINE")]
+    pub engine: Option<Engine>,
     /// Without debug checks, as a release profile builds
     #[arg(short, long)]
     pub release: bool,

@@ -193,7 +193,10 @@ fn every_configuration_key_is_in_the_book() {
                         .trim_end_matches(',')
                 )
             }
-            mode => match mode.strip_prefix("CheckMode::") {
+            mode => match mode
+                .strip_prefix("CheckMode::")
+                .or(mode.strip_prefix("Engine::"))
+            {
                 Some(mode) => format!("`\"{}\"`", mode.to_lowercase()),
                 None => panic!("how is the default `{mode}` of `{field}` written?"),
             },
@@ -312,8 +315,11 @@ fn every_variable_that_is_read_is_in_the_book() {
                 .step_by(2),
         );
     }
-    let variable =
-        |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains('{');
+    let variable = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_uppercase())
+            && !name.contains('{')
+            && !name[1..].starts_with(|c: char| c.is_ascii_lowercase())
+    };
     let missing: Vec<_> = names
         .into_iter()
         .filter(variable)

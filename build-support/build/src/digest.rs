@@ -55,6 +55,23 @@ impl Digest {
     }
 }
 
+/// A digest of what comes bit by bit.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Takes more.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest so far.
+    pub(crate) fn digest(&self) -> Digest {
+        let hash = self.0.finalize().to_hex();
+        Digest(hash.as_str().chars().take(32).collect())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -35,6 +35,7 @@ pub mod pipeline;
 pub mod pool;
 mod probe;
 pub mod progress;
+mod prune;
 mod recipe;
 pub mod render;
 pub mod report;

@@ -74,6 +74,8 @@ pub(crate) fn make<'a>(
         plan.jobs.iter().partition(|job| job.is_fragment(shop));
     let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
     shop.progress.planned(to_do);
+    shop.headers
+        .expect(to_do / shop.package.config.archs.len().max(1));
 
     let mut outcome = Outcome::default();
     outcome.run(jobs, shop, tokens)?;

@@ -103,6 +103,8 @@ impl Package {
         } = Manifest::read(&manifest, profile, findings)?;
         findings.extend(headers::unlinked(&config, links.as_deref()));
         config.take_environment(env, findings);
+        config.take_engine(env, findings);
+        config.take_wrapper(env);
         let store = StoreFolder::new(env, &out, findings);
         Ok(Self {
             store,
@@ -126,7 +128,8 @@ impl Package {
         fs::write(&header, gpuk_device::HEADER.as_bytes()).map(drop)
     }
 
-    fn include(&self) -> PathBuf {
+    /// The folder of `gpuk.cuh`.
+    pub(crate) fn include(&self) -> PathBuf {
         self.out.join("include")
     }
 

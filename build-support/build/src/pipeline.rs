@@ -26,7 +26,7 @@ use crate::report::Report;
 use crate::run::ToolError;
 use crate::store::Store;
 use crate::tools::{Tools, ToolsError};
-use crate::unit::Shop;
+use crate::unit::{Prefixes, Shop};
 use crate::wrap;
 
 /// How far to go, and with what.
@@ -104,6 +104,7 @@ pub fn build(
         store: &store,
         digests: &FileDigests::default(),
         progress,
+        headers: Prefixes::default(),
         work: &package.out.join("work"),
     };
     let plan = Plan::new(&sources, &shop);

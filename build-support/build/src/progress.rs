@@ -14,6 +14,11 @@ pub trait Progress: Sync {
         let _ = unit;
     }
 
+    /// How a unit is compiled, in a few words.
+    fn remark(&self, unit: &str, text: &str) {
+        let _ = (unit, text);
+    }
+
     /// It ended after so long, well or not.
     fn finished(&self, unit: &str, took: Duration, well: bool) {
         let _ = (unit, took, well);

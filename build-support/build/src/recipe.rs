@@ -21,7 +21,7 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 19] = [
+    const CODE: [&str; 20] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
@@ -35,6 +35,7 @@ mod tests {
         "src/kernel.rs",
         "src/message.rs",
         "src/probe",
+        "src/prune",
         "src/resources.rs",
         "src/signature",
         "src/site.rs",

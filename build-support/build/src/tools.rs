@@ -2,7 +2,7 @@
 //! process.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::package::Package;
-use crate::run::ToolError;
+use crate::run::{ToolCommand, ToolError};
 use crate::store::{read_json, to_json};
 use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
 use crate::toolchain::recipe::{Recipe, RecipeError};
@@ -25,6 +25,10 @@ pub(crate) struct Tools {
     recipes: BTreeMap<Arch, Recipe>,
     /// The same, for sources whose functions others may call.
     relocatable: BTreeMap<Arch, Recipe>,
+    /// What the compilers are run through.
+    wrapper: Option<PathBuf>,
+    /// The folder of gpuk's own header.
+    include: PathBuf,
 }
 
 /// How many recipes of earlier builds are kept.
@@ -151,6 +155,8 @@ impl Tools {
             toolchain,
             relocatable: relocatable.collect(),
             recipes,
+            wrapper: package.config.wrapper.clone(),
+            include: package.include(),
         })
     }
 
@@ -173,6 +179,24 @@ impl Tools {
             .get(&arch)
             .map(Recipe::identity)
             .unwrap_or_default()
+    }
+
+    /// The command of a device compiler, run through the wrapper if there is one.
+    pub(crate) fn wrapped(&self, mut command: ToolCommand) -> ToolCommand {
+        if let Some(wrapper) = &self.wrapper {
+            let program = std::mem::replace(&mut command.program, wrapper.clone());
+            command.args.insert(0, program.into());
+        }
+        command
+    }
+
+    /// A preprocessed text that names gpuk's own header without the folder of this build.
+    pub(crate) fn portable(&self, text: Vec<u8>) -> Vec<u8> {
+        let folder = format!("\"{}/", self.include.display());
+        match String::from_utf8(text) {
+            Ok(text) => text.replace(&folder, "\"").into_bytes(),
+            Err(other) => other.into_bytes(),
+        }
     }
 
     /// Whether a file belongs to the toolkit, for which its identity stands.

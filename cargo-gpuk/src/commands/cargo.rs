@@ -26,6 +26,9 @@ pub(super) fn command(
         // The program's build script reads no flags of ours.
         command = command.env("GPUK_ARCHS", compilation.arch.join(","));
     }
+    if let Some(engine) = compilation.engine {
+        command = command.env("GPUK_ENGINE", engine.as_str());
+    }
     command
 }
 

@@ -70,6 +70,13 @@ impl Progress for Bar<'_> {
         });
     }
 
+    fn remark(&self, unit: &str, text: &str) {
+        if self.shell.is_verbose() {
+            let line = format_args!("{unit}: {text}");
+            self.bar.suspend(|| self.shell.status("Reading", line));
+        }
+    }
+
     fn finished(&self, unit: &str, took: Duration, well: bool) {
         self.change(|running| {
             running.remove(unit);

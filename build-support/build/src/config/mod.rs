@@ -6,6 +6,7 @@
 //! its own, for the simulator.
 
 mod allowed;
+mod engine;
 mod kernel;
 mod manifest;
 mod nearest;
@@ -21,6 +22,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use allowed::Allowed;
+pub use engine::Engine;
 pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
 pub(crate) use manifest::is_published;
@@ -54,6 +56,10 @@ pub struct Config {
     pub toolkit: Option<PathBuf>,
     /// `host-compiler`: the C++ compiler that nvcc works with.
     pub host_compiler: Option<PathBuf>,
+    /// `engine`: how much of the headers the compiler reads.
+    pub engine: Engine,
+    /// `wrapper`: what the device compilers are run through: `sccache`.
+    pub wrapper: Option<PathBuf>,
     /// `checks`: what becomes of a check.
     pub checks: CheckMode,
     /// `debug-checks`: whether debug checks exist; follows the profile's debug assertions if not set.
@@ -90,6 +96,8 @@ impl Default for Config {
             cuda: None,
             toolkit: None,
             host_compiler: None,
+            engine: Engine::Auto,
+            wrapper: None,
             checks: CheckMode::Functional,
             debug_checks: None,
             line_info: None,

@@ -11,11 +11,12 @@ use super::nearest::nearest;
 use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "archs",
     "checks",
     "cuda",
     "debug-checks",
+    "engine",
     "exclude",
     "export-include",
     "flags",
@@ -30,6 +31,7 @@ const KEYS: [&str; 18] = [
     "sim",
     "toolkit",
     "traps",
+    "wrapper",
 ];
 
 /// Of `kernel.NAME`.
@@ -77,18 +79,9 @@ impl<'a> Reader<'a> {
                     let toolkit = r.one(value, path)?;
                     Some(Some(r.folder().join(toolkit)))
                 }),
-                "host-compiler" => {
-                    self.set(&mut config.host_compiler, |r| {
-                        let compiler = r.one(value, path)?;
-                        // A bare name is looked up on PATH.
-                        let bare = compiler.components().count() == 1;
-                        Some(Some(if bare {
-                            compiler
-                        } else {
-                            r.folder().join(compiler)
-                        }))
-                    });
-                }
+                "host-compiler" => self.set(&mut config.host_compiler, |r| r.program(value)),
+                "wrapper" => self.set(&mut config.wrapper, |r| r.program(value)),
+                "engine" => self.set(&mut config.engine, |r| r.one(value, FromStr::from_str)),
                 "link" => self.links(value, config),
                 "kernel" => self.kernels(value, config),
                 // Concerns no kernel as it is built; see `allowed`.
@@ -259,6 +252,16 @@ impl<'a> Reader<'a> {
         read(text)
             .map_err(|expected| self.bad(value, expected))
             .ok()
+    }
+
+    /// A program; a bare name is looked up on PATH.
+    fn program(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Option<PathBuf>> {
+        let program = self.one(value, path)?;
+        let is_bare = program.components().count() == 1;
+        Some(Some(match is_bare {
+            true => program,
+            false => self.folder().join(program),
+        }))
     }
 
     fn boolean(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {

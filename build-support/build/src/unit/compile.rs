@@ -1,6 +1,6 @@
 //! `Preprocessed -> Compiled`: PTX, and the compiler's answers about types.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gpuk_ptx::Module;
 
@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::message;
 use crate::probe::{self, Probe};
+use crate::prune::prune;
 use crate::source::{Declarations, annotation};
 
 /// What the compiler made of a source.
@@ -43,8 +44,12 @@ pub(super) fn compile(
     shop: &Shop<'_>,
     preprocessed: Preprocessed,
 ) -> Result<Compiled, UnitError> {
+    let mut preprocessed = preprocessed;
+    preprocessed.text = shop.tools.portable(preprocessed.text);
+    let whole = preprocessed.whole();
+    let behind = preprocessed.behind;
     let Some(declarations) = preprocessed.declarations else {
-        let module = parse(&preprocessed.text, &job.source.path)?;
+        let module = parse(&whole, &job.source.path)?;
         return Ok(Compiled {
             module,
             asked: None,
@@ -54,14 +59,29 @@ pub(super) fn compile(
     let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
     let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let mut command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
+    command = shop.tools.wrapped(command);
     if has_odd_name(&preprocessed.text) {
         command.args.retain(|arg| arg != LINE_INFO);
     }
     let mut probe = Probe::new(&declarations);
     let mut attempts = 0;
+    let pruned = behind
+        .as_ref()
+        .zip(std::str::from_utf8(&preprocessed.text).ok());
     loop {
-        let mut probed = annotation::without(&preprocessed.text);
-        probed.extend_from_slice(probe.text().as_bytes());
+        let asked = probe.text();
+        let short = pruned.and_then(|(prefix, rest)| prune(&prefix.headers, rest, asked));
+        if let Some(short) = &short {
+            let text = format!(
+                "{} of {} KB to read",
+                short.len() / 1024,
+                whole.len() / 1024
+            );
+            shop.progress.remark(&job.label(), &text);
+        }
+        let read = short.map_or_else(|| whole.clone(), String::into_bytes);
+        let mut probed = annotation::without(&read);
+        probed.extend_from_slice(asked.as_bytes());
         fs::write_private(&text, &probed)?;
         let output = command.output()?;
         let failed = !output.status.success();
@@ -73,7 +93,7 @@ pub(super) fn compile(
         let findings = message::findings(&said, failed).into_iter();
         let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
-            let text = settle_files(&fs::read(&ptx)?, &shop.package.root);
+            let text = settle_files(&fs::read(&ptx)?, &shop.package.root, &declarations.files);
             let module = parse(&text, &job.source.path)?;
             let asked = Some(Asked {
                 declarations,
@@ -117,8 +137,25 @@ fn has_odd_name(text: &[u8]) -> bool {
 /// Gives the files of line information names and stamps that are the same on every machine: the package's own are
 /// named from its root, and all have a time and a size (PTX ISA 11.5), without which ptxas writes those it finds on the
 /// disk into the cubin.
-fn settle_files(text: &[u8], root: &Path) -> Vec<u8> {
+///
+/// The compiler puts the folder it runs in before a relative name. Where the text comes from a cache, that is the folder of
+/// another build, so what follows it has to be one of the names that were read.
+fn settle_files(text: &[u8], root: &Path, read: &[PathBuf]) -> Vec<u8> {
     let root = format!("\"{}/", root.display());
+    let own = Path::new(gpuk_device::HEADER_NAME);
+    let (relative, absolute): (Vec<_>, Vec<_>) = read
+        .iter()
+        .map(PathBuf::as_path)
+        .partition(|path| path.is_relative());
+    let absolute: Vec<_> = absolute
+        .iter()
+        .map(|path| format!("{}\"", path.display()))
+        .collect();
+    let read = relative.into_iter();
+    let read: Vec<_> = read
+        .chain([own])
+        .map(|path| format!("/{}\"", path.display()))
+        .collect();
     let mut out = Vec::with_capacity(text.len());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let trimmed = line.trim_ascii();
@@ -126,12 +163,18 @@ fn settle_files(text: &[u8], root: &Path) -> Vec<u8> {
             out.extend_from_slice(line);
             continue;
         }
-        let mut places = trimmed.windows(root.len());
-        let (before, after) = match places.position(|at| at == root.as_bytes()) {
-            Some(at) => (&trimmed[..=at], &trimmed[at + root.len()..]),
-            None => (trimmed, &[][..]),
+        let quote = trimmed.iter().position(|byte| *byte == b'"').unwrap_or(0);
+        let (before, name) = trimmed.split_at(quote + 1);
+        let ends = |path: &&String| trimmed.ends_with(path.as_bytes());
+        let name = match name.strip_prefix(&root.as_bytes()[1..]) {
+            Some(name) => name,
+            None if absolute.iter().any(|path| path.as_bytes() == name) => name,
+            None => match read.iter().filter(ends).max_by_key(|path| path.len()) {
+                Some(path) => &path.as_bytes()[1..],
+                None => name,
+            },
         };
-        let parts = [b"\t", before, after, b", 1, 1\n"];
+        let parts = [b"\t", before, name, b", 1, 1\n"];
         out.extend(parts.into_iter().flatten());
     }
     out
@@ -141,4 +184,23 @@ fn settle_files(text: &[u8], root: &Path) -> Vec<u8> {
 fn parse(text: &[u8], source: &Path) -> Result<Module, UnitError> {
     Module::parse(String::from_utf8_lossy(text).into_owned())
         .map_err(|error| UnitError::unreadable(source, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_from_the_package() {
+        let settled = |path: &str| {
+            let read = ["k/a.cu", "a.cu", "x.h", "/usr/x.h"].map(PathBuf::from);
+            let text = format!("\t.file\t1 \"{path}\"\n");
+            let text = settle_files(text.as_bytes(), Path::new("/home/me"), &read);
+            String::from_utf8(text).unwrap().trim().to_owned()
+        };
+        assert_eq!(settled("/home/me/k/a.cu"), ".file\t1 \"k/a.cu\", 1, 1");
+        assert_eq!(settled("/other/k/a.cu"), ".file\t1 \"k/a.cu\", 1, 1");
+        assert_eq!(settled("/other/gpuk.cuh"), ".file\t1 \"gpuk.cuh\", 1, 1");
+        assert_eq!(settled("/usr/x.h"), ".file\t1 \"/usr/x.h\", 1, 1");
+    }
 }

@@ -11,17 +11,21 @@
 mod assemble;
 mod checked;
 mod compile;
+mod headers;
 mod link;
 mod mark;
 mod preprocess;
 mod settle;
 mod shadow;
 mod sign;
+mod text;
 
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use gpuk_ptx::ParseError;
+
+pub(crate) use headers::Prefixes;
 
 use crate::config::Arch;
 use crate::diagnostic::{Diagnostic, Level};
@@ -47,6 +51,8 @@ pub(crate) struct Shop<'a> {
     pub(crate) store: &'a Store,
     pub(crate) digests: &'a FileDigests,
     pub(crate) progress: &'a dyn Progress,
+    /// What all sources begin with.
+    pub(crate) headers: Prefixes,
     /// A folder of this build's own for the compilers' files.
     pub(crate) work: &'a Path,
 }
@@ -207,8 +213,17 @@ impl<'a> Job<'a> {
         if let Some(unit) = shop.store.unit(&key) {
             return Ok(Made { unit, files });
         }
-        let signed = compile::compile(self, shop, preprocessed)
-            .and_then(|compiled| sign::sign(self, shop, compiled));
+        let is_behind = preprocessed.behind.is_some();
+        let compiled = match compile::compile(self, shop, preprocessed) {
+            // The error is the source's, or something was left out that it needs: the whole says which.
+            Err(UnitError::Findings { .. }) if is_behind => {
+                let text = "once more with all of the headers";
+                shop.progress.remark(&self.label(), text);
+                compile::compile(self, shop, preprocess::whole(self, shop)?)
+            }
+            compiled => compiled,
+        };
+        let signed = compiled.and_then(|compiled| sign::sign(self, shop, compiled));
         let made = signed.and_then(|signed| match self.is_linked() {
             true => Ok(link::part(signed, key)),
             false => self.finish(shop, signed, key),

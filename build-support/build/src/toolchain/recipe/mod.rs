@@ -238,7 +238,7 @@ impl Recipe {
         let variables = nvcc_variables(host, env)?;
         let identity = toolchain.identity();
         Ok(format!(
-            "recipe 1\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}\n{}",
+            "recipe 2\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}\n{}",
             searched(env)
         ))
     }
@@ -259,6 +259,35 @@ impl Recipe {
     /// Preprocesses a source for the device. `out` is the preprocessed text; paths count from `dir`.
     pub fn preprocess(&self, source: &Path, out: &Path, dir: &Path) -> ToolCommand {
         self.preprocess.fill(&fill(source, out, source), dir)
+    }
+
+    /// As [`Recipe::preprocess`], and the text has the definitions of macros. None where the host compiler has no such
+    /// option.
+    pub fn macros(&self, source: &Path, out: &Path, dir: &Path) -> Option<ToolCommand> {
+        self.preprocess.runtime_header()?;
+        Some(self.preprocess(source, out, dir).arg("-dD"))
+    }
+
+    /// As [`Recipe::preprocess`], with the macros of `cuda_runtime.h`, read from two files, and without its text. None
+    /// where the host compiler has no such option, or the flags include other files before the source.
+    pub fn preprocess_behind(
+        &self,
+        macros: &[PathBuf; 2],
+        source: &Path,
+        out: &Path,
+        dir: &Path,
+    ) -> Option<ToolCommand> {
+        let at = self.preprocess.runtime_header()?;
+        let mut command = self.preprocess(source, out, dir);
+        let [first, second] = macros;
+        let words = [
+            "-imacros".into(),
+            first.into(),
+            "-imacros".into(),
+            second.into(),
+        ];
+        command.args.splice(at..at + 2, words);
+        Some(command)
     }
 
     /// Compiles preprocessed text to PTX. `name` is the source's name as diagnostics and mangled names have it: keep

@@ -20,14 +20,19 @@ pub(super) fn preprocess_step(words: Vec<String>, flags: &Flags) -> Template {
     })
 }
 
-/// cicc, from preprocessed text to PTX.
+/// cicc, from preprocessed text to PTX. The file for the module's id is for the host's code; without it the command
+/// names no folder but those of its input and output, so that a cache such as sccache knows it again.
 pub(super) fn compile_step(words: Vec<String>, flags: &Flags) -> Template {
     step(words, flags, |previous, word| {
+        if matches!(word, "--gen_module_id_file" | "--module_id_file_name")
+            || previous == "--module_id_file_name"
+        {
+            return Some(Vec::new());
+        }
         let hole = match previous {
             "-o" => Hole::Output,
             "--orig_src_file_name" | "--orig_src_path_name" => Hole::Name,
             "--include_file_name" => Hole::Fatbin,
-            "--module_id_file_name" => Hole::ModuleId,
             _ if word.ends_with(".cpp1.ii") => Hole::Input,
             _ => return None,
         };

@@ -19,8 +19,6 @@ pub(crate) enum Hole {
     Name,
     /// The source's name in a file name that is only mentioned.
     Fatbin,
-    /// A file next to the output.
-    ModuleId,
     /// The architecture to assemble for.
     Arch,
 }
@@ -78,6 +76,14 @@ impl Template {
             .fold(command, |command, (name, value)| command.env(name, value))
     }
 
+    /// Where `-include cuda_runtime.h` stands, if nothing else is included before the source.
+    pub(crate) fn runtime_header(&self) -> Option<usize> {
+        let includes = |piece: &Piece| ["-include", "-imacros"].contains(&piece.text.as_str());
+        let at = self.args.iter().position(includes)?;
+        let only = !self.args[at + 1..].iter().any(includes);
+        (only && self.args.get(at + 1)?.text == "cuda_runtime.h").then_some(at)
+    }
+
     /// The command as text, its holes by their names, for cache keys.
     pub(crate) fn text(&self) -> String {
         let mut text = self
@@ -108,7 +114,6 @@ impl Piece {
                 word.push(fill.name.file_stem().unwrap_or_default());
                 word.push(".fatbin.c");
             }
-            Some(Hole::ModuleId) => word.push(fill.output.with_extension("module_id")),
         }
         word
     }

@@ -424,7 +424,7 @@ fn the_windows_form_is_read() {
     ];
     insta::assert_snapshot!(steps.join("\n"), @r#"
     INCLUDE=C:/VS/include C:/VS/bin/Hostx64/x64/cl.exe -Fia.ii -P -D__CUDA_ARCH__=800 -nologo -TP -DCUDA_DOUBLE_MATH_FUNCTIONS -D__CUDACC__ '-IC:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../include' -D 'X="a b"' -FI cuda_runtime.h k/a.cu
-    NVVMIR_LIBRARY_DIR='C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../nvvm/libdevice' C:/cuda/nvvm/bin/cicc.exe --microsoft_version=1944 --msvc_target_version=1944 --compiler_bindir C:/VS/bin/Hostx64/x64/../.. --orig_src_file_name k/a.cu --orig_src_path_name k/a.cu --allow_managed -arch compute_80 -m64 --include_file_name a.fatbin.c -tused --gen_module_id_file --module_id_file_name a.module_id a.ii -o a.ptx
+    NVVMIR_LIBRARY_DIR='C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v12.9\bin/../nvvm/libdevice' C:/cuda/nvvm/bin/cicc.exe --microsoft_version=1944 --msvc_target_version=1944 --compiler_bindir C:/VS/bin/Hostx64/x64/../.. --orig_src_file_name k/a.cu --orig_src_path_name k/a.cu --allow_managed -arch compute_80 -m64 --include_file_name a.fatbin.c -tused a.ii -o a.ptx
     "#);
 }
 

@@ -1,0 +1,117 @@
+//! `engine` and `wrapper`: how a source gets to PTX.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Config;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::env::Env;
+
+/// How a source gets to PTX. Both give the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// nvcc's steps, without the declarations of headers that a source does not name, where that is faster.
+    Auto,
+    /// nvcc's steps as they are.
+    Nvcc,
+}
+
+impl Engine {
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Nvcc => "nvcc",
+        }
+    }
+
+    /// Whether declarations that nobody names may be left out.
+    #[must_use]
+    pub fn prunes(self) -> bool {
+        self == Self::Auto
+    }
+}
+
+impl FromStr for Engine {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "nvcc" => Ok(Self::Nvcc),
+            "nvrtc" => Err(
+                "`auto` or `nvcc`; NVRTC is not used, `auto` is as fast and gives what nvcc gives",
+            ),
+            _ => Err("`auto` or `nvcc`"),
+        }
+    }
+}
+
+impl Config {
+    /// Puts `GPUK_WRAPPER` over what the manifests say, and takes `RUSTC_WRAPPER` where nobody says anything, if it is one
+    /// that knows the device compilers.
+    pub(crate) fn take_wrapper(&mut self, env: &Env) {
+        let of_rustc = || {
+            let wrapper = env.path("RUSTC_WRAPPER")?;
+            let knows = wrapper.file_stem().is_some_and(|stem| stem == "sccache");
+            knows.then_some(wrapper)
+        };
+        let wrapper = env.path("GPUK_WRAPPER").or_else(|| self.wrapper.take());
+        self.wrapper = wrapper
+            .or_else(of_rustc)
+            .filter(|wrapper| wrapper != Path::new("none"));
+    }
+
+    /// Puts `GPUK_ENGINE` over what the manifests say.
+    pub(crate) fn take_engine(&mut self, env: &Env, findings: &mut Vec<Diagnostic>) {
+        const VARIABLE: &str = "GPUK_ENGINE";
+        let Some(value) = env.get(VARIABLE).map(|value| value.to_string_lossy()) else {
+            return;
+        };
+        match value.parse() {
+            Ok(engine) => self.engine = engine,
+            Err(expected) => {
+                let message = format!("`{VARIABLE}` is `{value}`, not {expected}");
+                let help = "unset it: then the manifest decides";
+                findings.push(Diagnostic::error(Code::BAD_VALUE, message).help(help));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_goes_over_the_manifest() {
+        let wrapper = |set: Option<&str>, pairs: &[(&str, &str)]| {
+            let mut config = Config {
+                wrapper: set.map(Into::into),
+                ..Config::default()
+            };
+            config.take_wrapper(&Env::from_pairs(pairs.iter().copied()));
+            config.wrapper.map(|wrapper| wrapper.display().to_string())
+        };
+        let (gpuk, rustc) = (("GPUK_WRAPPER", "/x/own"), ("RUSTC_WRAPPER", "/x/sccache"));
+        assert_eq!(wrapper(Some("set"), &[gpuk, rustc]).unwrap(), "/x/own");
+        assert_eq!(wrapper(Some("set"), &[rustc]).unwrap(), "set");
+        assert_eq!(wrapper(None, &[rustc]).unwrap(), "/x/sccache");
+        assert_eq!(wrapper(None, &[("RUSTC_WRAPPER", "/x/other")]), None);
+        assert_eq!(wrapper(Some("none"), &[rustc]), None);
+
+        let mut config = Config::default();
+        let mut findings = Vec::new();
+        config.take_engine(&Env::from_pairs([("GPUK_ENGINE", "nvcc")]), &mut findings);
+        assert_eq!((config.engine, findings.len()), (Engine::Nvcc, 0));
+        config.take_engine(&Env::from_pairs([("GPUK_ENGINE", "nvrtc")]), &mut findings);
+        assert!(
+            findings[0].message.contains("NVRTC is not used"),
+            "{findings:?}"
+        );
+    }
+}

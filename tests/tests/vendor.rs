@@ -180,6 +180,27 @@ fn nvcc_a_published_package_has_no_workspace() {
 }
 
 #[test]
+#[ignore = "needs nvcc"]
+fn nvcc_sources_that_are_linked_into_one_module_are_vendored_too() {
+    let project = Project::new("p", GPUK)
+        .file("kernels/a.cu", "__device__ int twice(int);\nextern \"C\" __global__ void a(int *p) { *p = twice(*p); }\n")
+        .file("kernels/b.cu", "__device__ int twice(int x) { return 2 * x; }\n")
+        .config("link.both = [\"kernels/*.cu\"]");
+    let _ = project.gpuk(&["vendor", "--release"]).ok();
+    let _ = project.gpuk(&["vendor", "--check"]).ok();
+    project.write(
+        "kernels/b.cu",
+        "__device__ int twice(int x) { return x + x; }\n",
+    );
+    let output = project.gpuk(&["vendor", "--check"]);
+    assert!(
+        output.stderr.contains("`kernels/b.cu` has changed"),
+        "{}",
+        output.shown()
+    );
+}
+
+#[test]
 fn what_is_not_there_is_not_current() {
     let project = Project::new("p", GPUK).file("kernels/scale.cu", "");
     let output = project.gpuk(&["vendor", "--check"]);

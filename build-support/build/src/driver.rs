@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::explain;
 use crate::fs::{self, FsError};
 use crate::headers;
+use crate::outline;
 use crate::package::Package;
 use crate::pipeline::{self, BuildError, Built, Depth, Failure};
 use crate::pool::Tokens;
@@ -151,6 +152,9 @@ impl Build {
             .map_err(ScriptError::Arch)?;
         package.config.flags.extend(self.flags);
         package.config.include.extend(self.include);
+        if let Some(reason) = outline::reason(env) {
+            return Ok(outline::build(&package, env, reason)?);
+        }
         if let Some(vendored) = vendor::of(&package, env) {
             return taken(&package, vendored);
         }

@@ -30,6 +30,7 @@ mod join;
 pub mod kernel;
 mod make;
 mod message;
+mod outline;
 pub mod package;
 pub mod pipeline;
 pub mod pool;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::source::Declarations;
 
-pub(crate) use answer::{Answers, EnumAnswer, InstanceAnswer, Layout};
+pub(crate) use answer::{Answers, EnumAnswer, InstanceAnswer, Layout, LayoutField};
 use ask::Asked;
 
 /// The file that a compiler's message about a question names.

@@ -33,6 +33,7 @@ pub(crate) use ptx::{of_cuda, of_ptx};
 use refusal::Refusal;
 pub(crate) use symbol::readable;
 use types::Types;
+pub(crate) use types::room_of;
 use variable::Stored;
 
 /// Joins the entries and variables of a module with the source they come from.

@@ -360,6 +360,19 @@ pub(super) fn is_fundamental(word: &str) -> bool {
     word == "void" || (scalar(word).is_some() && !word.starts_with("__nv_") && word != "__half")
 }
 
+/// The room of a type that needs no declaration: a number or a vector.
+pub(crate) fn room_of(name: &Name) -> Option<super::Slot> {
+    let word = name.as_simple()?;
+    let room = match scalar(word) {
+        Some(it) => size::scalar(it),
+        None => size::vector(if word == "dim3" { "uint3" } else { word })?,
+    };
+    Some(super::Slot {
+        size: room.size,
+        align: room.align,
+    })
+}
+
 fn scalar(word: &str) -> Option<Scalar> {
     // `long` has four bytes where nvcc's host is Windows, `wchar_t` two.
     let (long, unsigned_long, wide) = if cfg!(windows) {

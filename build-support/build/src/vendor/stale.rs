@@ -141,6 +141,21 @@ fn files(package: &Package, variant: &Variant) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
+/// The first variant that this gpuk can read and whose files are whole, whatever it was made from.
+pub(super) fn take(folder: &Path, lock: Lock) -> Option<Vendored> {
+    let readable = lock.format == FORMAT && lock.abi == ABI;
+    let whole = |variant: &Variant| contents(folder, variant).is_ok();
+    let variant = lock
+        .variants
+        .into_iter()
+        .find(|variant| readable && whole(variant))?;
+    Some(Vendored {
+        report: serde_json::from_value(variant.report.clone()).ok()?,
+        folder: folder.to_owned(),
+        variant,
+    })
+}
+
 /// A damaged file is never taken.
 fn contents(folder: &Path, variant: &Variant) -> Result<(), Box<Diagnostic>> {
     let wrappers = (PathBuf::from(wrappers(variant.profile)), &variant.bindings);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{FOLDER, FORMAT, LOCK, Lock, Variant, wrappers};
 use crate::config::{ManifestError, Tables};
 use crate::digest::Digest;
+use crate::discover::discover;
 use crate::fs::{self, FsError};
 use crate::generate::{ABI, slashed};
 use crate::package::Package;
@@ -37,7 +38,9 @@ impl Taken {
             let bytes = fs::read(&package.root.join(file))?;
             read.push((slashed(file), Digest::of(&bytes)));
         }
-        let sources = report.modules.iter().map(|module| slashed(&module.source));
+        // Not those of the report, in which several may be one module.
+        let sources = discover(package, &mut Vec::new())?.files;
+        let sources = sources.iter().map(|source| slashed(&source.path));
         Ok(Self {
             variant: Variant {
                 profile: config.profile,

@@ -169,12 +169,27 @@ fn sources() -> Vec<(String, String)> {
     ]
 }
 
-/// Published crates: the folder of their sources and the patterns of what compiles by itself.
-const CRATES: [(&str, &str, &str); 4] = [
-    ("candle-kernels", "0.11.1", "'src/*.cu', 'src/moe/*.cu'"),
-    ("dfdx", "0.13.0", "'src/**/*.cu'"),
-    ("mistralrs-quant", "0.8.1", "'kernels/**/*.cu'"),
-    ("candle-flash-attn", "0.11.1", "'kernels/*hdim32*.cu'"),
+/// Published crates, what of them compiles by itself, and their folder of headers.
+const CRATES: [(&str, &str, &str, &str); 4] = [
+    (
+        "candle-kernels",
+        "0.11.1",
+        "'src/*.cu', 'src/moe/*.cu'",
+        "src",
+    ),
+    (
+        "dfdx",
+        "0.13.0",
+        "'src/**/*.cu'",
+        "src/tensor_ops/utilities",
+    ),
+    ("mistralrs-quant", "0.8.1", "'kernels/**/*.cu'", "kernels"),
+    (
+        "candle-flash-attn",
+        "0.11.1",
+        "'kernels/*hdim32*.cu'",
+        "kernels",
+    ),
 ];
 
 /// By hand: takes minutes. What came of it stands in the book.
@@ -182,7 +197,7 @@ const CRATES: [(&str, &str, &str); 4] = [
 #[ignore = "needs nvcc and the network, takes minutes"]
 fn whole_both_engines_make_the_same_of_published_crates() {
     let wanted = std::env::var("GPUK_TEST_CRATE").ok();
-    for (name, version, kernels) in CRATES {
+    for (name, version, kernels, headers) in CRATES {
         if wanted.as_ref().is_some_and(|wanted| wanted != name) {
             continue;
         }
@@ -190,7 +205,7 @@ fn whole_both_engines_make_the_same_of_published_crates() {
             .join("engine")
             .join(name);
         let project = Project::kept("engine", GPUK, &folder).config(&format!(
-            "kernels = [{kernels}]\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']\ntraps = 'keep'\nline-info = true",
+            "kernels = [{kernels}]\ninclude = ['{headers}']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']\ntraps = 'keep'\nline-info = true",
         ));
         copy(&fetch(name, version, GPUK), &project.root().join("."));
         let said = agree(&project, &[]);

@@ -21,7 +21,7 @@ pub struct Package {
     pub manifests: Vec<PathBuf>,
     /// The configuration, defaults filled in.
     pub config: Config,
-    /// Folders of headers that dependencies export, absolute; see [`headers`](crate::headers).
+    /// Folders of headers that dependencies export, absolute; see [`crate::headers`].
     pub headers: Vec<PathBuf>,
     /// Where results go; but for the store, nothing is written elsewhere.
     pub out: PathBuf,

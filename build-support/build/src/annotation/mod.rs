@@ -1,6 +1,6 @@
 //! What a kernel's annotations say: how much of each buffer it accesses, and how it is launched.
 //!
-//! [`resolve`] reads them off a declaration; `generate` makes them constants that the run time evaluates.
+//! `resolve` reads them off a declaration; `generate` makes them constants that the run time evaluates.
 
 mod expression;
 mod resolve;

@@ -71,7 +71,14 @@ pub(super) fn method(out: &mut Out, types: Types<'_>, symbol: &Symbol, names: &S
     } else {
         out.line(head);
         out.indented(|out| out.line("&self,"));
-        out.statement(&returns, " {");
+        // rustfmt counts the indentation twice here.
+        let last = INDENT + columns(&flat) + " {".len();
+        if last <= WIDTH && last > WIDTH - INDENT {
+            out.line(flat);
+            out.line("{");
+        } else {
+            out.statement(&returns, " {");
+        }
     }
     out.indented(|out| out.line(format!("&self.{}", names.method)));
     out.line("}");

@@ -6,8 +6,8 @@
 //! gpuk-vendor/images/…             PTX and cubins, shared by the profiles
 //! ```
 //!
-//! `cargo gpuk vendor` writes the folder ([`write`](mod@write)), a build script takes the kernels from it as long as it is
-//! current ([`stale`]). It is committed and packaged like any source. Nothing here compiles.
+//! `cargo gpuk vendor` writes the folder (`write`), a build script takes the kernels from it as long as it is
+//! current (`stale`). It is committed and packaged like any source. Nothing here compiles.
 
 mod stale;
 mod write;

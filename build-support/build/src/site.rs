@@ -1,6 +1,7 @@
 //! A check's place in the source, as it is kept and reported.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use gpuk_device::abi::ValueType;
 use gpuk_ptx::functionalize::Form;
@@ -17,6 +18,9 @@ pub struct SiteRecord {
     pub function: String,
     /// Where.
     pub place: Place,
+    /// The calls that it was inlined through, the nearest first; empty without line information. One check has a record
+    /// for each such chain.
+    pub calls: Vec<CallRecord>,
     /// The condition's text.
     pub condition: String,
     /// The message's format, if one was written.
@@ -31,8 +35,33 @@ pub struct SiteRecord {
     pub form: Form,
 }
 
+/// A call that a check was inlined through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// The device function that the call stands in; empty where that is the kernel itself, and where it is not known.
+    pub function: String,
+    /// The file, relative to the package where it lies in it.
+    pub file: PathBuf,
+    /// Its line. Several where it is one of these calls, and the compiler's line information does not tell which.
+    pub lines: Vec<u32>,
+}
+
+impl fmt::Display for CallRecord {
+    /// As a failed check shows it: ``kernels/a.cu:33, in `f` ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.lines.iter().enumerate() {
+            let or = if number == 0 { "" } else { " or " };
+            write!(f, "{or}{}:{line}", self.file.display())?;
+        }
+        if !self.function.is_empty() {
+            write!(f, ", in `{}`", self.function)?;
+        }
+        Ok(())
+    }
+}
+
 /// What a site is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SiteKind {
     /// `GPUK_CHECK`.

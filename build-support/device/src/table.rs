@@ -55,22 +55,47 @@ pub struct Site<'a> {
     pub types: &'a [ValueType],
 }
 
-/// The hash of a check: the same as long as its source line says the same in the same place.
+/// A call that a check was inlined through.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The device function that the call stands in; empty where that is the kernel itself.
+    pub function: &'a str,
+    /// The file, with `/`.
+    pub file: &'a str,
+    /// From 1; several where it is one of them.
+    pub lines: &'a [u32],
+}
+
+/// The number of a check: the same as long as its source line says the same in the same place, whatever was inlined
+/// where.
 #[must_use]
-pub fn site(site: &Site<'_>) -> u64 {
+pub fn id(site: &Site<'_>) -> u64 {
+    place(site).0
+}
+
+/// The hash of an entry of the table, by all that it says.
+#[must_use]
+pub fn entry<'a>(site: &Site<'_>, calls: impl IntoIterator<Item = Call<'a>>) -> u64 {
+    let hash = place(site).text(site.function);
+    let calls = calls.into_iter().fold(hash, |hash, call| {
+        let hash = hash.text(call.function).text(call.file);
+        let lines = call.lines.iter();
+        let hash = lines.fold(hash, |hash, line| hash.bytes(&line.to_le_bytes()));
+        hash.bytes(&[0xff])
+    });
+    calls.0
+}
+
+fn place(site: &Site<'_>) -> Hash {
     let hash = Hash::new()
         .text(site.kind)
-        .text(site.function)
         .text(site.file)
         .bytes(&site.line.to_le_bytes())
         .text(site.condition)
         .bytes(&[site.format.is_some().into()])
         .text(site.format.unwrap_or_default());
-    let hash = site
-        .types
-        .iter()
-        .fold(hash, |hash, ty| hash.text(ty.as_str()));
-    hash.0
+    let types = site.types.iter();
+    types.fold(hash, |hash, ty| hash.text(ty.as_str()))
 }
 
 /// The variable of an image whose checks have these hashes, in order.
@@ -118,10 +143,6 @@ mod tests {
                 ..SITE
             },
             Site {
-                function: "f",
-                ..SITE
-            },
-            Site {
                 file: "kernels/gather.c",
                 condition: "uk < rows",
                 ..SITE
@@ -150,13 +171,56 @@ mod tests {
                 ..SITE
             },
         ];
-        let mut hashes: Vec<_> = others.iter().chain([&SITE]).map(site).collect();
+        let mut hashes: Vec<_> = others.iter().chain([&SITE]).map(id).collect();
         let forth = variable(hashes.iter().copied());
         hashes.reverse();
         assert_ne!(forth, variable(hashes.iter().copied()));
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), others.len() + 1);
+    }
+
+    #[test]
+    fn what_is_inlined_where_is_of_the_table_and_not_of_the_check() {
+        const CALL: Call<'_> = Call {
+            function: "outer",
+            file: "kernels/gather.cu",
+            lines: &[33],
+        };
+        let within = Site {
+            function: "f",
+            ..SITE
+        };
+        assert_eq!(id(&within), id(&SITE));
+        let others = [
+            Call {
+                function: "",
+                ..CALL
+            },
+            Call {
+                file: "kernels/other.cu",
+                ..CALL
+            },
+            Call {
+                lines: &[33, 34],
+                ..CALL
+            },
+        ];
+        let chains: [&[Call<'_>]; 7] = [
+            &[],
+            &[CALL],
+            &[CALL, CALL],
+            &[CALL, others[0]],
+            &others[..1],
+            &others[1..2],
+            &others[2..],
+        ];
+        let hash = |site: &Site<'_>, calls: &[Call<'_>]| entry(site, calls.iter().copied());
+        let mut hashes: Vec<_> = chains.iter().map(|calls| hash(&SITE, calls)).collect();
+        hashes.push(hash(&within, &[]));
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 8);
     }
 
     #[test]

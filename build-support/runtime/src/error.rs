@@ -119,6 +119,14 @@ pub enum LaunchError {
         stream_device: usize,
     },
 
+    /// [`Scope::skip_if_failed`](crate::Scope::skip_if_failed) was called between two launches of a scope: those before it
+    /// did not note what those behind it look at.
+    #[error(
+        "kernel `{kernel}`: its scope was told to skip after a failure behind {launches} of its launches; \
+         call `skip_if_failed` before the first"
+    )]
+    LateSkip { kernel: &'static str, launches: u32 },
+
     /// The kernel would read or write its items at addresses they cannot have.
     #[error(
         "kernel `{kernel}`: the buffer for `{parameter}` begins at {address:#x}, \

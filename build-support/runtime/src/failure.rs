@@ -11,7 +11,7 @@ use crate::category::Category;
 use crate::driver::DriverError;
 use crate::kernel::KernelInfo;
 use crate::launched::Found;
-use crate::site::Site;
+use crate::site::{Call, Site};
 use crate::slot::Record;
 use crate::value::Value;
 
@@ -43,6 +43,8 @@ pub struct Failure {
     pub line: u32,
     /// The device function it stands in; empty where that is the kernel itself.
     pub function: &'static str,
+    /// The calls that it was inlined through, the nearest first; empty where the kernels have no line information.
+    pub calls: &'static [Call],
     /// `blockIdx` of the failing thread.
     pub block: [u32; 3],
     /// `threadIdx` of the failing thread.
@@ -143,6 +145,7 @@ impl FailedCheck {
             file: site.file,
             line: site.line,
             function: site.function,
+            calls: site.calls,
             block: record.block,
             thread: record.thread,
             values,
@@ -180,6 +183,7 @@ impl Failure {
             file: "",
             line: 0,
             function: "",
+            calls: &[],
             block: [0; 3],
             thread: [0; 3],
             values: Vec::new(),
@@ -226,6 +230,7 @@ impl fmt::Display for FailedCheck {
                 line,
                 condition,
                 function,
+                calls,
                 block: [bx, by, bz],
                 thread: [tx, ty, tz],
                 failed_threads,
@@ -234,6 +239,9 @@ impl fmt::Display for FailedCheck {
             write!(f, "\n  --> {file}:{line}")?;
             if !function.is_empty() && function != kernel {
                 write!(f, ", in `{function}`")?;
+            }
+            for call in *calls {
+                write!(f, "\n   = called from {call}")?;
             }
             if !message.contains(condition) {
                 write!(f, "\n   = condition: `{condition}`")?;
@@ -299,6 +307,7 @@ mod tests {
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
             condition: "k >= 0 && k < rows",
             format: Some("row {} of {}"),
             types: &[ValueType::I32, ValueType::I32],
@@ -308,6 +317,18 @@ mod tests {
             function: "row_of",
             file: "kernels/row.cuh",
             line: 5,
+            calls: &[
+                Call {
+                    function: "outer",
+                    file: "kernels/row.cuh",
+                    lines: &[12],
+                },
+                Call {
+                    function: "",
+                    file: "kernels/gather.cu",
+                    lines: &[33, 35],
+                },
+            ],
             condition: "k < rows",
             format: None,
             types: &[],
@@ -317,6 +338,7 @@ mod tests {
             function: "",
             file: "kernels/gather.cu",
             line: 20,
+            calls: &[],
             condition: "x == x",
             format: None,
             types: &[],
@@ -379,6 +401,8 @@ mod tests {
         insta::assert_snapshot!(text(&failed(1, 1, None)), @"
         assertion failed in kernel `gather`: `k < rows`
           --> kernels/row.cuh:5, in `row_of`
+           = called from kernels/row.cuh:12, in `outer`
+           = called from kernels/gather.cu:33 or kernels/gather.cu:35
            = first in block (937, 0, 1), thread (29, 3, 0); the only failure
            = launched at src/main.rs:42:19, on device 1 (NVIDIA H200), stream 13
         ");

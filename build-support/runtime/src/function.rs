@@ -129,6 +129,12 @@ impl Function {
             launched_at: Location::caller(),
             launch: turn.as_ref().map(Turn::number),
         };
+        if let Some(launches @ 1..) = turn.as_ref().map(Turn::late) {
+            return Err(LaunchError::LateSkip {
+                kernel: self.info.name,
+                launches,
+            });
+        }
         self.limits.allow(self.info, &launch)?;
         self.accept(stream, &arguments[..count])?;
         if launch.is_empty() {

@@ -110,9 +110,9 @@ pub use on::{On, Shaped, Target};
 pub use payload::ErrorPayload;
 pub use pool::settle;
 #[cfg(feature = "serde")]
-pub use report::{CallSite, FailureReport, FaultReport};
+pub use report::{CallReport, CallSite, FailureReport, FaultReport};
 pub use scope::{Scope, check_error, checkify};
-pub use site::{Site, SiteKind};
+pub use site::{Call, Site, SiteKind};
 pub use symbol::{Constant, Fixed, Global, Symbol, SymbolError, SymbolInfo, Writable};
 pub use unread::{clear_unread_hook, set_unread_hook};
 pub use value::Value;

@@ -269,7 +269,7 @@ fn compare_table(
         Ok(variable) => (pool.variable(&variable, &mut bytes)).map_err(LoadError::Driver)?,
     };
     let found = found.map(|()| bytes);
-    let expected = table::variable(sites.iter().map(Site::id));
+    let expected = table::variable(sites.iter().map(Site::hash));
     if found == Some(expected) {
         return Ok(Some(pool));
     }

@@ -10,6 +10,7 @@ use gpuk_device::abi::ValueType;
 use crate::category::Category;
 use crate::driver::DriverError;
 use crate::failure::FailedCheck;
+use crate::site::Call;
 use crate::value::Value;
 
 /// What a [`FailedCheck`] says, owned. It is what one is serialized as, and what is read back.
@@ -27,7 +28,8 @@ use crate::value::Value;
 ///   "condition": "k >= 0 && k < rows",
 ///   "file": "kernels/gather.cu",
 ///   "line": 14,
-///   "function": "",
+///   "function": "row_of",
+///   "calls": [{ "function": "", "file": "kernels/gather.cu", "lines": [33] }],
 ///   "block": [937, 0, 1],
 ///   "thread": [29, 3, 0],
 ///   "values": [
@@ -74,6 +76,9 @@ pub struct FailureReport {
     pub line: u32,
     /// The device function it stands in; empty where that is the kernel itself.
     pub function: String,
+    /// The calls that it was inlined through, the nearest first.
+    #[serde(default)]
+    pub calls: Vec<CallReport>,
     /// `blockIdx` of the failing thread.
     pub block: [u32; 3],
     /// `threadIdx` of the failing thread.
@@ -94,6 +99,27 @@ pub struct FailureReport {
     pub stream: u64,
     /// What the driver says, if the launch did not end as launches do.
     pub fault: Option<FaultReport>,
+}
+
+/// A call that a check was inlined through; see [`Call`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallReport {
+    /// The device function that the call stands in.
+    pub function: String,
+    /// The file.
+    pub file: String,
+    /// The line, or those that it can be.
+    pub lines: Vec<u32>,
+}
+
+impl From<&Call> for CallReport {
+    fn from(call: &Call) -> Self {
+        Self {
+            function: call.function.to_owned(),
+            file: call.file.to_owned(),
+            lines: call.lines.to_vec(),
+        }
+    }
 }
 
 /// A place in a Rust source.
@@ -129,6 +155,7 @@ impl From<&FailedCheck> for FailureReport {
             file: failed.file.to_owned(),
             line: failed.line,
             function: failed.function.to_owned(),
+            calls: failed.calls.iter().map(CallReport::from).collect(),
             block: failed.block,
             thread: failed.thread,
             values: failed.values.clone(),

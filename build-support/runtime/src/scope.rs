@@ -83,6 +83,8 @@ pub fn check_error(scope: &Scope, payload: ErrorPayload) {
 pub struct Scope {
     stream: Arc<CudaStream>,
     skips: bool,
+    /// How many launches there were when that was set.
+    before_skips: u32,
     state: Mutex<State>,
 }
 
@@ -115,6 +117,7 @@ impl Scope {
         Self {
             stream: Arc::clone(stream),
             skips: false,
+            before_skips: 0,
             state: Mutex::default(),
         }
     }
@@ -128,11 +131,15 @@ impl Scope {
 
     /// Has launches do nothing if one before them failed, or an error that the scope comes after.
     ///
-    /// That goes for kernels with checks; those without have nothing to look at, and run. To be set before the first
-    /// launch.
+    /// That goes for kernels with checks; those without have nothing to look at, and run. To be called before the first
+    /// launch: behind one, the next is refused with [`LaunchError::LateSkip`](crate::LaunchError::LateSkip).
     #[must_use]
-    pub const fn skip_if_failed(mut self) -> Self {
-        self.skips = true;
+    pub fn skip_if_failed(mut self) -> Self {
+        if !self.skips {
+            self.skips = true;
+            let launches = self.lock().launches;
+            self.before_skips = launches;
+        }
         self
     }
 
@@ -230,6 +237,11 @@ impl Turn<'_> {
     /// Its number in the scope.
     pub(crate) fn number(&self) -> u32 {
         self.state.launches
+    }
+
+    /// How many launches there were before the scope was told to skip: none, where it is used as it is to be.
+    pub(crate) const fn late(&self) -> u32 {
+        self.scope.before_skips
     }
 
     /// The hidden argument of a kernel with checks. The context is current.

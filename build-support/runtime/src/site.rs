@@ -1,11 +1,14 @@
 //! The checks of an image: what the device leaves to the host to say.
 
+use std::fmt;
+
 use gpuk_device::abi::{Kind, ValueType};
 use gpuk_device::table;
 
 use crate::value::Value;
 
-/// One check in a kernel, by the index that a record names it by.
+/// One check in a kernel, by the index that a record names it by. A check that was inlined through several calls has one
+/// for each, all with one [`id`](Self::id).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
     /// What kind of check it is.
@@ -16,12 +19,39 @@ pub struct Site {
     pub file: &'static str,
     /// Its line.
     pub line: u32,
+    /// The calls that it was inlined through, the nearest first; empty where the kernels have no line information.
+    pub calls: &'static [Call],
     /// The condition that must hold, as the source writes it.
     pub condition: &'static str,
     /// The message, with a `{}` for each value.
     pub format: Option<&'static str>,
     /// The types of the captured values.
     pub types: &'static [ValueType],
+}
+
+/// A call of a device function that a check was inlined through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// The device function that the call stands in; empty where that is the kernel itself, and where it is not known.
+    pub function: &'static str,
+    /// The file.
+    pub file: &'static str,
+    /// The line. Several where it is one of these calls, and the compiler's line information does not tell which.
+    pub lines: &'static [u32],
+}
+
+impl fmt::Display for Call {
+    /// ``kernels/gather.cu:33, in `outer` ``.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.lines.iter().enumerate() {
+            let or = if number == 0 { "" } else { " or " };
+            write!(f, "{or}{}:{line}", self.file)?;
+        }
+        if !self.function.is_empty() {
+            write!(f, ", in `{}`", self.function)?;
+        }
+        Ok(())
+    }
 }
 
 /// What kind of check a [`Site`] is.
@@ -84,19 +114,34 @@ impl SiteKind {
 }
 
 impl Site {
-    /// A number for the check that stays the same, across builds too, as long as its source line says the same in
-    /// the same place; other than its index in a table, which is that of the order in the PTX.
+    /// A number for the check that stays the same, across builds too, as long as its source line says the same in the
+    /// same place; other than its index in a table, which is that of the order in the PTX, and one for each chain of
+    /// calls.
     #[must_use]
     pub fn id(&self) -> u64 {
-        table::site(&table::Site {
-            kind: &format!("{:?}", self.kind),
+        table::id(&self.hashed(&format!("{:?}", self.kind)))
+    }
+
+    /// The hash of all that it says, as the image has it.
+    pub(crate) fn hash(&self) -> u64 {
+        let calls = self.calls.iter().map(|call| table::Call {
+            function: call.function,
+            file: call.file,
+            lines: call.lines,
+        });
+        table::entry(&self.hashed(&format!("{:?}", self.kind)), calls)
+    }
+
+    const fn hashed<'a>(&self, kind: &'a str) -> table::Site<'a> {
+        table::Site {
+            kind,
             function: self.function,
             file: self.file,
             line: self.line,
             condition: self.condition,
             format: self.format,
             types: self.types,
-        })
+        }
     }
 
     /// The captured values, from a record's bits.
@@ -155,6 +200,7 @@ mod tests {
         function: "gather",
         file: "kernels/gather.cu",
         line: 14,
+        calls: &[],
         condition: "k >= 0 && k < rows",
         format: Some("row {} of {}"),
         types: &[ValueType::I32, ValueType::U64],

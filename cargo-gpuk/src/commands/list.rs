@@ -1,5 +1,7 @@
 //! `cargo gpuk list`: the kernels, what they take of a multiprocessor, their Rust signatures and their checks.
 
+use std::collections::HashSet;
+
 use anstyle::Style;
 use gpuk_build::pipeline::Depth;
 use gpuk_build::report::{KernelReport, ModuleReport};
@@ -88,10 +90,22 @@ fn human(module: &ModuleReport, shell: &Shell) {
             shell.data(format_args!("    {}", kernel.path));
         }
         shell.data(wrapped(signature));
+        let mut seen = HashSet::new();
         for site in &report.sites {
             let (place, kind, condition) = (&site.place, site.kind, &site.condition);
-            shell.data(format_args!("    {kind}({condition})  {place}"));
+            // A check has an entry for each way that it was inlined.
+            if !seen.insert((kind, place, condition)) && !shell.is_verbose() {
+                continue;
+            }
+            let within = match &*site.function {
+                "" => String::new(),
+                function => format!(", in `{function}`"),
+            };
+            shell.data(format_args!("    {kind}({condition})  {place}{within}"));
             if shell.is_verbose() {
+                for call in &site.calls {
+                    shell.data(format_args!("        called from {call}"));
+                }
                 let (form, why) = (site.form, site.form.why());
                 shell.data(format_args!("        {form}: {why}"));
             }

@@ -1,4 +1,5 @@
 // What checks promise, one kernel for each: see the table in book/src/reference/checkify.md.
+#include <cooperative_groups.h>
 #include <gpuk.cuh>
 
 /// One check, one value.
@@ -42,4 +43,13 @@ extern "C" __global__ void ragged(int *x, int n) {
 /// Fails in one thread of one block.
 extern "C" __global__ void one(unsigned block, unsigned thread) {
     GPUK_CHECK(blockIdx.x != block || threadIdx.x != thread, "here");
+}
+
+/// Threads that stop before the barrier of a cluster do not stop the others, of either block.
+extern "C" __global__ void __cluster_dims__(2, 1, 1) cluster_barrier(const int *x, int *sum, int *seen, int limit) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    GPUK_CHECK(x[i] < limit, "{} at {}", x[i], i);
+    atomicAdd(&sum[blockIdx.x / 2], x[i]);
+    cooperative_groups::this_cluster().sync();
+    seen[i] = sum[blockIdx.x / 2];
 }

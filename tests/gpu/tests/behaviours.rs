@@ -166,3 +166,34 @@ fn gpu_behaviour_21_threads_past_the_end_are_caught() {
     assert_eq!(failed.failed_threads, 6);
     assert_eq!(stream.clone_dtoh(&x).unwrap(), (0..18).collect::<Vec<_>>());
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_behaviour_15_threads_that_stop_do_not_hang_the_barrier_of_a_cluster() {
+    let Device { stream, kernels } = &Device::new();
+    // Clusters of two blocks of 64. In the first, single threads and a warp fail; in the second, a whole block.
+    let mut x = vec![1; 256];
+    for at in [3, 70].into_iter().chain(32..64).chain(128..192) {
+        x[at] = 100;
+    }
+    let dx = stream.clone_htod(&x).unwrap();
+    let sum = stream.alloc_zeros::<i32>(2).unwrap();
+    let seen = stream.alloc_zeros::<i32>(256).unwrap();
+    // SAFETY: there is an element for each thread, and a sum for each cluster.
+    let launched =
+        unsafe { kernels.cluster_barrier(stream, grid(4, 64), &dx, sum, seen, 10) }.unwrap();
+    let (payload, (sum, seen)) = launched;
+    let failed = payload.check().unwrap_err();
+    assert_eq!((failed.thread[0], failed.failed_threads), (3, 2 + 32 + 64));
+    // All that were left added theirs before any of them read.
+    assert_eq!(stream.clone_dtoh(&sum).unwrap(), [94, 64]);
+    let expected = x.iter().enumerate().map(|(at, x)| match (*x, at < 128) {
+        (100, _) => 0,
+        (_, true) => 94,
+        (_, false) => 64,
+    });
+    assert_eq!(
+        stream.clone_dtoh(&seen).unwrap(),
+        expected.collect::<Vec<_>>()
+    );
+}

@@ -484,3 +484,23 @@ fn gpu_a_payload_of_a_scope_crosses_threads() {
     let failed = failed.unwrap_err();
     assert_eq!((code(&failed), failed.category), (7, Category::Check));
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_to_skip_has_to_be_said_before_the_first_launch() {
+    let device = Device::new();
+    let scope = Scope::new(&device.stream);
+    device.fail_with(&scope, 2);
+    device.fail_with(&scope, 0);
+    let scope = scope.skip_if_failed().skip_if_failed();
+    // SAFETY: the kernel accesses no memory.
+    let refused = unsafe { device.kernels.fail_with(&scope, threads(64), 3) };
+    let expected = LaunchError::LateSkip {
+        kernel: "fail_with",
+        launches: 2,
+    };
+    assert_eq!(refused.unwrap_err(), expected);
+    // What ran before is told all the same.
+    let failed = scope.finish().check().unwrap_err();
+    assert_eq!((code(&failed), failed.launch), (2, Some(0)));
+}

@@ -1,11 +1,13 @@
 //! What the functionalizing pass says, in the words of findings and reports.
 
+use std::path::PathBuf;
+
 use gpuk_device::abi::Kind;
-use gpuk_ptx::functionalize::{Refusal, Site, SiteKind as PassKind};
+use gpuk_ptx::functionalize::{Call, Refusal, Site, SiteKind as PassKind};
 
 use crate::diagnostic::{Code, Diagnostic, Level, Place};
 use crate::signature;
-use crate::site::{SiteKind, SiteRecord};
+use crate::site::{CallRecord, SiteKind, SiteRecord};
 
 /// A site of the pass as it is kept.
 pub(crate) fn site(site: &Site) -> SiteRecord {
@@ -15,13 +17,23 @@ pub(crate) fn site(site: &Site) -> SiteRecord {
         function: match site.entries.contains(&site.function) {
             // In the kernel itself, whichever of a template's instances that is.
             true => String::new(),
-            false => signature::readable(&site.function),
+            false => signature::short(&site.function),
         },
         place: Place::line(&site.file, site.line),
+        calls: site.calls.iter().map(call).collect(),
         condition: site.condition.clone(),
         format: site.format.clone(),
         types: site.types.clone(),
         entries: site.entries.clone(),
+    }
+}
+
+fn call(call: &Call) -> CallRecord {
+    let function = call.function.as_deref();
+    CallRecord {
+        function: function.map_or_else(String::new, signature::short),
+        file: PathBuf::from(&call.file),
+        lines: call.lines.clone(),
     }
 }
 

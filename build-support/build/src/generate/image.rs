@@ -76,6 +76,18 @@ fn site(site: &SiteRecord) -> Expr {
         .types
         .iter()
         .map(|it| text(format!("::gpuk::ValueType::{it:?}")));
+    let calls = site.calls.iter().map(|it| {
+        let lines = it.lines.iter().map(|line| text(line.to_string()));
+        literal(
+            "::gpuk::Call {",
+            vec![
+                field("function", quoted(&it.function)),
+                field("file", quoted(&slashed(&it.file))),
+                field("lines", row([text("&"), call("[", lines.collect())])),
+            ],
+        )
+    });
+    let calls = call("[", calls.collect());
     literal(
         "::gpuk::Site {",
         vec![
@@ -83,6 +95,7 @@ fn site(site: &SiteRecord) -> Expr {
             field("function", quoted(&site.function)),
             field("file", quoted(&slashed(&site.place.file))),
             field("line", text(site.place.line.to_string())),
+            field("calls", row([text("&"), calls])),
             field("condition", quoted(&site.condition)),
             field("format", format),
             field("types", row([text("&"), call("[", types.collect())])),

@@ -31,7 +31,7 @@ use names::Named;
 use origin::{Origin, Origins};
 pub(crate) use ptx::{of_cuda, of_ptx};
 use refusal::Refusal;
-pub(crate) use symbol::readable;
+pub(crate) use symbol::{readable, short};
 use types::Types;
 pub(crate) use types::room_of;
 use variable::Stored;

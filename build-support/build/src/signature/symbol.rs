@@ -100,9 +100,33 @@ pub(crate) fn readable(symbol: &str) -> String {
     demangled.unwrap_or_else(|| symbol.to_owned())
 }
 
+/// The name alone, without parameters and template arguments, `ns::helper`: what all instances of a template have in
+/// common. The namespace that nvcc puts around what is `static` is left out.
+pub(crate) fn short(symbol: &str) -> String {
+    let Some(Function { name, .. }) = function(symbol) else {
+        return readable(symbol);
+    };
+    let words = name.0.iter().map(|part| part.word.as_str());
+    let words: Vec<_> = words
+        .filter(|word| !word.starts_with("_INTERNAL_"))
+        .collect();
+    words.join("::")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_names_have_no_arguments() {
+        assert_eq!(short("_Z2atIiET_PKS0_ii"), "at");
+        assert_eq!(short("_ZN2ns6helperEf"), "ns::helper");
+        assert_eq!(
+            short("_ZN37_INTERNAL_d1a386be_12_functions_cu_ab5thirdEPKiii"),
+            "third"
+        );
+        assert_eq!(short("plain"), "plain");
+    }
 
     /// As nvcc 13.0 mangles a kernel whose parameters are nested in a class named before.
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn mark(mut text: String, sites: &[SiteRecord]) -> String {
 
 /// As the run time makes it of the generated table.
 fn hash(site: &SiteRecord) -> u64 {
-    table::site(&table::Site {
+    let place = table::Site {
         kind: &format!("{:?}", site.kind),
         function: &site.function,
         file: &slashed(&site.place.file),
@@ -35,5 +35,16 @@ fn hash(site: &SiteRecord) -> u64 {
         condition: &site.condition,
         format: site.format.as_deref(),
         types: &site.types,
-    })
+    };
+    let files: Vec<_> = site.calls.iter().map(|call| slashed(&call.file)).collect();
+    let calls = site
+        .calls
+        .iter()
+        .zip(&files)
+        .map(|(call, file)| table::Call {
+            function: &call.function,
+            file,
+            lines: &call.lines,
+        });
+    table::entry(&place, calls)
 }

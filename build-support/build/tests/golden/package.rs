@@ -177,6 +177,7 @@ pub mod gather {
         function: "gather",
         file: "kernels/gather.cu",
         line: 14,
+        calls: &[],
         condition: "k >= 0 && k < rows",
         format: Some("row {} of {}"),
         types: &[::gpuk::ValueType::I32, ::gpuk::ValueType::I32],

@@ -166,12 +166,13 @@ pub mod sites {
     ];
 
     /// The checks in the images that name this table.
-    static SITES_0: [::gpuk::Site; 5] = [
+    static SITES_0: [::gpuk::Site; 6] = [
         ::gpuk::Site {
             kind: ::gpuk::SiteKind::Check,
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
             condition: "s[i] == '\"' && t == \"{}\\n\" /* ¬ʘ‿ʘ */\nand\ta\u{202e}turn",
             format: Some("{{braces}} \"{}\"\n"),
             types: &[
@@ -189,6 +190,7 @@ pub mod sites {
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
             condition: "x",
             format: Some(""),
             types: &[::gpuk::ValueType::I64],
@@ -198,6 +200,7 @@ pub mod sites {
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
             condition: "a && b && c && d && e && f && g && h && i && j && k && l && m && n && o && p && q",
             format: None,
             types: &[],
@@ -207,6 +210,7 @@ pub mod sites {
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
             condition: "",
             format: Some("{} {}"),
             types: &[::gpuk::ValueType::Bool, ::gpuk::ValueType::Char],
@@ -216,6 +220,28 @@ pub mod sites {
             function: "gather",
             file: "kernels/gather.cu",
             line: 14,
+            calls: &[],
+            condition: "i < n",
+            format: None,
+            types: &[],
+        },
+        ::gpuk::Site {
+            kind: ::gpuk::SiteKind::Assert,
+            function: "gather",
+            file: "kernels/gather.cu",
+            line: 14,
+            calls: &[
+                ::gpuk::Call {
+                    function: "outer",
+                    file: "kernels/outer.cuh",
+                    lines: &[33],
+                },
+                ::gpuk::Call {
+                    function: "",
+                    file: "kernels/outer.cuh",
+                    lines: &[40, 41],
+                },
+            ],
             condition: "i < n",
             format: None,
             types: &[],
@@ -228,6 +254,7 @@ pub mod sites {
         function: "gather",
         file: "kernels/gather.cu",
         line: 14,
+        calls: &[],
         condition: "i < n",
         format: None,
         types: &[],

@@ -12,7 +12,7 @@ use gpuk_build::kernel::{
     Access, Bounds, Enum, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Symbol,
     Type, View, ViewPlace,
 };
-use gpuk_build::site::{SiteKind, SiteRecord};
+use gpuk_build::site::{CallRecord, SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
 use gpuk_ptx::functionalize::Form;
 
@@ -160,6 +160,7 @@ fn site(kind: SiteKind, condition: &str, format: Option<&str>, types: &[ValueTyp
         kind,
         function: "gather".to_owned(),
         place: Place::line("kernels/gather.cu", 14),
+        calls: vec![],
         condition: condition.to_owned(),
         format: format.map(str::to_owned),
         types: types.to_vec(),
@@ -617,12 +618,22 @@ fn sites() -> ModuleBindings {
         ValueType::F64,
     ];
     let long = "a && b && c && d && e && f && g && h && i && j && k && l && m && n && o && p && q";
+    let call = |function: &str, lines: &[u32]| CallRecord {
+        function: function.to_owned(),
+        file: "kernels/outer.cuh".into(),
+        lines: lines.to_vec(),
+    };
+    let inlined = SiteRecord {
+        calls: vec![call("outer", &[33]), call("", &[40, 41])],
+        ..site(SiteKind::Assert, "i < n", None, &[])
+    };
     let first = vec![
         site(SiteKind::Check, hard, Some("{{braces}} \"{}\"\n"), &values),
         site(SiteKind::Expect, "x", Some(""), &[ValueType::I64]),
         site(SiteKind::DebugCheck, long, None, &[]),
         site(SiteKind::DebugExpect, "", Some("{} {}"), &values[..2]),
         site(SiteKind::Assert, "i < n", None, &[]),
+        inlined,
     ];
     let second = vec![site(SiteKind::Assert, "i < n", None, &[])];
     let mut module = checked(module("sites", vec![axpy()], vec![]));

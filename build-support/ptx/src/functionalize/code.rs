@@ -14,6 +14,7 @@ use gpuk_device::abi::ValueType;
 use gpuk_device::record::{BLOCK_THREADS, SKIP, TAG_BITS, gate, payload};
 
 use super::again::Again;
+use super::before::Before;
 use crate::function::FunctionKind;
 use crate::instruction::{Guard, Operand};
 
@@ -56,8 +57,8 @@ pub(super) struct Report<'a> {
     /// Of the function that it stands in.
     pub(super) kind: FunctionKind,
     pub(super) end: End<'a>,
-    /// Whether the thread can have failed before, and `…_seen` says so.
-    pub(super) seen: bool,
+    /// What says whether the thread has failed before.
+    pub(super) before: &'a Before,
     /// The site, as an operand of 64 bits.
     pub(super) site: String,
     /// The values and their types.
@@ -76,19 +77,17 @@ impl Report<'_> {
     /// The report as a block.
     pub(super) fn text(&self) -> String {
         let r = &self.prefix.register;
+        let load = self.before.load(self.kind, r, self.gate);
         let (leave, last) = match self.end {
             End::Exit => ("exit".to_owned(), "\texit;\n"),
             End::GoOn(label) => (format!("bra \t{label}"), ""),
         };
-        let seen = match (self.seen, self.end) {
-            (true, End::Exit) => format!("\t@{r}_seen exit;\n"),
-            _ => String::new(),
-        };
+        let goes_on = self.end != End::Exit;
+        let seen = self.before.test(r, self.gate, &leave, goes_on);
         // None of these has all bits set, which ptxas cannot know.
         let part =
             |register| format!("\tsetp.eq.s64 \t{r}_p, {r}_{register}, -1;\n\t@{r}_p {leave};\n");
         let behind = part("word");
-        let load = load_gate(self.kind, &format!("{r}_gate"), self.gate);
         let address = (!SKIP).cast_signed();
         let (best, record_at) = (gate::BEST, gate::RECORD);
         let (counters, stride, counts) = (gate::COUNTERS - 1, gate::COUNTER_STRIDE, gate::COUNTS);

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use gpuk_device::abi::{ASSERT_FAIL, FAIL, FAIL_PARAMS, ValueType};
+use gpuk_device::abi::{ASSERT_FAIL, FAIL, FAIL_PARAMS, Kind, ValueType};
 
 use super::Options;
 use super::arguments::Arguments;
+use super::chain::{Chain, Chains};
 use super::constant::{self, Constant};
 use super::refusal::{Place, Refusal};
 use super::site::{Label, SiteKind};
@@ -39,6 +40,7 @@ pub(super) struct Checked<'m> {
 #[derive(Debug)]
 pub(super) struct Failure<'m> {
     pub(super) label: Label,
+    pub(super) chain: Chain,
     /// The captured values, one for each type.
     pub(super) values: Vec<&'m Operand>,
     /// The call.
@@ -89,6 +91,7 @@ pub(super) fn find<'m>(
     module: &'m Module,
     failing: &Failing<'_>,
     strings: &Strings<'_>,
+    chains: &Chains,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<Checked<'m>> {
     let mut checked = Vec::new();
@@ -113,7 +116,10 @@ pub(super) fn find<'m>(
                     place: place(module, &flow, node),
                     text,
                 }),
-                Ok(failure) => {
+                Ok(mut failure) => {
+                    if let Some(chain) = chains.of(module, flow.span(node)) {
+                        failure.inlined(chain);
+                    }
                     if let Some(text) = failure.mismatch() {
                         refusals.push(Refusal::FormatMismatch {
                             function: function.name.to_string(),
@@ -142,6 +148,19 @@ fn callee<'m>(flow: &Flow<'m>, node: NodeId) -> Option<&'m Name> {
 }
 
 impl Failure<'_> {
+    /// Takes in what it was inlined through.
+    fn inlined(&mut self, chain: &Chain) {
+        self.chain = chain.clone();
+        if self.label.kind == SiteKind::Check(Kind::Trap) && !chain.calls.is_empty() {
+            // Its place is that of the nearest call.
+            self.chain.function = self.chain.calls.remove(0).function;
+        }
+        let calls = self.chain.calls.iter();
+        self.label.calls = calls
+            .map(|call| (call.file.clone(), call.lines.clone()))
+            .collect();
+    }
+
     pub(super) fn place(&self) -> Place {
         Place {
             file: self.label.file.clone(),
@@ -210,10 +229,12 @@ fn read<'m>(
             condition: strings.read(&known(0)?, width)?,
             format: None,
             types: Vec::new(),
+            calls: Vec::new(),
         }
     };
     Ok(Failure {
         label,
+        chain: Chain::default(),
         values,
         call: node,
         serving,

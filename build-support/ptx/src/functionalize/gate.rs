@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::code::{Prefix, load_gate};
+use super::before::Shared;
+use super::code::Prefix;
 use super::reach::Reach;
 use crate::edit::Edits;
 use crate::function::{Function, FunctionKind, Param};
@@ -37,6 +38,7 @@ pub(super) fn pass(
     module: &Module,
     prefix: &Prefix,
     reach: &Reach,
+    shared: &Shared,
     function: &Function,
     name: &str,
 ) {
@@ -61,7 +63,7 @@ pub(super) fn pass(
         // Numbered, for one scope can hold several calls.
         let (arg, register) = (format!("{r}_arg_{number}"), format!("{r}_pass_{number}"));
         number += 1;
-        let load = load_gate(function.kind, &register, name);
+        let load = shared.pass(function, &register, name);
         edits.insert(
             statement.span.start,
             format!(

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::called::{self, Calls};
+use super::chain::Chains;
 use super::failure::{self, Failing, Failure};
 use super::steps::Steps;
 use super::strings::Strings;
@@ -44,7 +45,13 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
         return Vec::new();
     }
     let (strings, failing) = (Strings::new(module), Failing::all(module));
-    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    let checked = failure::find(
+        module,
+        &failing,
+        &strings,
+        &Chains::default(),
+        &mut Vec::new(),
+    );
     let program = Program {
         module,
         calls: Calls::new(module, &flows),
@@ -74,10 +81,9 @@ pub fn leaving(module: &Module) -> Vec<Leaving> {
                 // Nobody of a block is left to wait for it, but for those of other blocks.
                 let block =
                     matches!(failure.label.kind, SiteKind::Check(kind) if kind.stops_block());
-                let outside = |wait: &Wait| matches!(wait, Wait::Grid | Wait::Cluster | Wait::Spin);
                 let missed = missed
                     .into_iter()
-                    .filter(|(_, _, wait)| !block || outside(wait));
+                    .filter(|(_, _, wait)| !block || !wait.is_within_block());
                 let missed = missed.filter(|(_, _, wait)| *wait != Wait::Cluster || shares);
                 found.extend(missed.map(|missed| program.leaving(failure, &entry.name, missed)));
             }

@@ -4,6 +4,7 @@
 //! - `refusal`: what cannot be functionalized
 //! - `site`, `format`: what a check says, and whether its message fits its values
 //! - `constant`: what a register holds
+//! - `chain`: the calls that a check was inlined through
 //! - `failure`, `arguments`: a failure call with all that belongs to it
 //! - `guard`: how the front end lays a check out
 //! - `form`: which code a check has, and why
@@ -13,6 +14,7 @@
 //! - `reach`: which functions can come to a check
 //! - `gate`: the hidden parameter and who passes it on
 //! - `skip`: what a kernel does first
+//! - `before`: whether a thread has failed before
 //! - `code`: the code that takes a call's place; `again`: captured values that it computes again
 //! - `cleanup`, `strings`: what goes with the calls
 //! - `rewrite`: the edits, `lines`: what goes with a statement, `inlined`: lines of inlined code
@@ -28,7 +30,9 @@
 mod again;
 mod arguments;
 mod aside;
+mod before;
 mod called;
+mod chain;
 mod cleanup;
 mod code;
 mod constant;
@@ -54,6 +58,7 @@ mod trap;
 mod uniform;
 mod wait;
 
+pub use chain::Call;
 pub use form::Form;
 pub use leave::{Leaving, leaving};
 pub use omit::omit;
@@ -64,6 +69,7 @@ pub use wait::Wait;
 
 use gpuk_device::record::TAG_BITS;
 
+use self::chain::Chains;
 use self::failure::{Checked, Failing};
 use self::form::Early;
 use self::reach::Reach;
@@ -111,10 +117,37 @@ pub const MAX_SITES: usize = 1 << TAG_BITS;
 ///
 /// All that stands in the way, each with its place.
 pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalized, Vec<Refusal>> {
+    let own = |error: String| {
+        let function = module.functions().next();
+        let function = function.map_or_else(String::new, |found| found.name.to_string());
+        vec![Refusal::Rewrite {
+            function,
+            text: error,
+        }]
+    };
+    let failing = Failing::new(module, *options);
+    let marked = chain::mark(module, &failing).map_err(|error| own(error.to_string()))?;
+    if let Some((text, chains)) = marked {
+        let marked = Module::parse(text).map_err(|error| own(error.to_string()))?;
+        let done = all(&marked, options, &chains);
+        // Told apart by the calls that they were inlined through, they can be too many.
+        let too_many = |refusal: &Refusal| matches!(refusal, Refusal::Sites { .. });
+        if !done.as_ref().is_err_and(|found| found.iter().any(too_many)) {
+            return done;
+        }
+    }
+    all(module, options, &Chains::default())
+}
+
+fn all(
+    module: &Module,
+    options: &Options,
+    chains: &Chains,
+) -> Result<Functionalized, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let strings = Strings::new(module);
     let failing = Failing::new(module, *options);
-    let checked = failure::find(module, &failing, &strings, &mut refusals);
+    let checked = failure::find(module, &failing, &strings, chains, &mut refusals);
     let reach = Reach::new(module, &checked);
     refusals.extend(reach.indirect(module, &failing));
     let Some(first) = checked.first().map(|found| found.function.name.to_string()) else {
@@ -144,11 +177,11 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
     };
     if options.ahead
         && let Some((module, early)) =
-            ahead(module, *options).map_err(|error| own(error.to_string()))?
+            ahead(module, *options, chains).map_err(|error| own(error.to_string()))?
     {
         let strings = Strings::new(&module);
         let failing = Failing::new(&module, *options);
-        let checked = failure::find(&module, &failing, &strings, &mut refusals);
+        let checked = failure::find(&module, &failing, &strings, chains, &mut refusals);
         if refusals.is_empty() {
             let reach = Reach::new(&module, &checked);
             return finish(&module, &failing, &strings, &checked, &reach, &early);
@@ -165,12 +198,16 @@ pub fn functionalize(module: &Module, options: &Options) -> Result<Functionalize
 }
 
 /// The module with checks before the place where they stand; `None` if all stay.
-fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, AheadError> {
+fn ahead(
+    module: &Module,
+    options: Options,
+    chains: &Chains,
+) -> Result<Option<(Module, Early)>, AheadError> {
     let mut early = Early::default();
     let (mut done, mut soon) = (None, None);
     let strings = Strings::new(module);
     let failing = Failing::new(module, options);
-    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    let checked = failure::find(module, &failing, &strings, chains, &mut Vec::new());
     if let Some(split) = range::split(module, &checked)? {
         early.ranges = split.labels;
         soon = Some(split.early);
@@ -179,7 +216,7 @@ fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, A
     let now = done.as_ref().unwrap_or(module);
     let strings = Strings::new(now);
     let failing = Failing::new(now, options);
-    let checked = failure::find(now, &failing, &strings, &mut Vec::new());
+    let checked = failure::find(now, &failing, &strings, chains, &mut Vec::new());
     if let Some(grouped) = group::group(now, &checked, soon.as_deref())? {
         early.groups = grouped.labels;
         done = Some(Module::parse(grouped.text)?);
@@ -187,7 +224,7 @@ fn ahead(module: &Module, options: Options) -> Result<Option<(Module, Early)>, A
     let module = done.as_ref().unwrap_or(module);
     let strings = Strings::new(module);
     let failing = Failing::new(module, options);
-    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    let checked = failure::find(module, &failing, &strings, chains, &mut Vec::new());
     if let Some(text) = aside::aside(module, &checked)? {
         done = Some(Module::parse(text)?);
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use gpuk_device::abi::FAIL;
 
+use super::chain::Chains;
 use super::cleanup::Cleanup;
 use super::failure::{self, Failing};
 use super::reach::Reach;
@@ -30,7 +31,13 @@ pub fn omit(
 ) -> Result<String, EditError> {
     let strings = Strings::new(module);
     let failing = Failing::all(module);
-    let checked = failure::find(module, &failing, &strings, &mut Vec::new());
+    let checked = failure::find(
+        module,
+        &failing,
+        &strings,
+        &Chains::default(),
+        &mut Vec::new(),
+    );
     let reach = Reach::new(module, &checked);
     let mut omission = Omission {
         module,

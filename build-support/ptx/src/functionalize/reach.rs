@@ -97,6 +97,15 @@ impl Reach {
         self.checks.contains_key(function)
     }
 
+    /// Whether a function passes the gate on.
+    pub(super) fn passes(&self, function: &Function) -> bool {
+        let mut passes = false;
+        calls(function, &mut |callee| {
+            passes |= callee.map_or(self.pointers, |callee| self.contains(callee));
+        });
+        passes
+    }
+
     /// Whether `function` can come to a check that stands in `checked`.
     pub(super) fn reaches(&self, function: &str, checked: &str) -> bool {
         (self.checks.get(function)).is_some_and(|checks| checks.contains(checked))

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Functionalized;
 use super::again::Again;
+use super::before::{Before, Shared};
 use super::cleanup::Cleanup;
 use super::code::{self, End, Prefix, Report, Value};
 use super::failure::{Checked, Failing, Failure};
@@ -38,6 +39,7 @@ pub(super) fn rewrite(
         register: words.free_prefix("%gpuk"),
         label: words.free_prefix("$GPUK"),
     };
+    let shared = Shared::new(module, &words, checked, reach);
     let mut edits = Edits::new();
     let mut gates: HashMap<Name, String> = HashMap::new();
     let mut entries = Vec::new();
@@ -47,8 +49,9 @@ pub(super) fn rewrite(
         }
         let gate = gate::name(&words, function);
         gate::declare(&mut edits, function, &gate);
-        gate::pass(&mut edits, module, &prefix, reach, function, &gate);
+        gate::pass(&mut edits, module, &prefix, reach, &shared, function, &gate);
         skip::insert(&mut edits, function, &prefix, &gate);
+        shared.declare(&mut edits, function, &prefix, &gate);
         gates.insert(Name::clone(&function.name), gate);
         if function.is_entry() {
             entries.push(function.name.to_string());
@@ -65,7 +68,7 @@ pub(super) fn rewrite(
     };
     for found in checked {
         if let Some(gate) = gates.get(&found.function.name) {
-            rewriter.function(found, gate, &mut sites);
+            rewriter.function(found, gate, &shared, &mut sites);
         }
     }
     rewriter.failing(failing);
@@ -92,18 +95,18 @@ struct Rewriter<'m> {
 
 impl Rewriter<'_> {
     /// Replaces the failure calls of one function.
-    fn function(&mut self, checked: &Checked<'_>, gate: &str, sites: &mut Sites) {
+    fn function(&mut self, checked: &Checked<'_>, gate: &str, shared: &Shared, sites: &mut Sites) {
         let Checked {
             function,
             flow,
             failures,
         } = checked;
-        // A thread that goes on can fail again; it is recorded and counted once.
-        let seen = failures.iter().any(|found| !found.label.kind.stops());
+        let goes_on = failures.iter().any(|found| !found.label.kind.stops());
+        let before = shared.of(function, goes_on);
         let cleanup = Cleanup::new(flow, failures);
         for (number, (failure, node)) in failures.iter().zip(&cleanup.replaced).enumerate() {
-            let site = sites.id(&failure.label, &function.name);
-            let text = self.report(checked, failure, gate, site, seen, number);
+            let site = sites.id(failure, &function.name);
+            let text = self.report(checked, failure, gate, site, &before, number);
             if let Some(span) = flow.span(*node) {
                 let span = lines::with_comment(self.module, span);
                 self.edits.replace(span, text);
@@ -111,7 +114,7 @@ impl Rewriter<'_> {
             }
         }
         self.remove(flow, &cleanup);
-        if seen {
+        if before == Before::Predicate {
             self.declare_seen(flow, &cleanup.removed);
         }
         self.symbols.extend(cleanup.symbols);
@@ -139,11 +142,10 @@ impl Rewriter<'_> {
         failure: &Failure<'_>,
         gate: &str,
         site: u32,
-        seen: bool,
+        before: &Before,
         number: usize,
     ) -> String {
-        let Prefix { register: r, label } = self.prefix;
-        let done = format!("{label}_done_{number}");
+        let done = format!("{}_done_{number}", self.prefix.label);
         let stops = failure.label.kind.stops();
         let types = failure.label.types.iter().copied();
         let values = failure.values.iter().copied().zip(types);
@@ -152,7 +154,7 @@ impl Rewriter<'_> {
             gate,
             kind: checked.function.kind,
             end: if stops { End::Exit } else { End::GoOn(&done) },
-            seen: seen && stops,
+            before,
             site: site.to_string(),
             values: values
                 .map(|(value, ty)| (Self::value(checked, value), ty))
@@ -163,11 +165,6 @@ impl Rewriter<'_> {
         let mut text = String::new();
         if let Some(guard) = &unless {
             text.push_str(&format!("{guard} bra \t{done};\n\t"));
-        }
-        if !stops {
-            text.push_str(&format!(
-                "@{r}_seen bra \t{done};\n\tmov.pred \t{r}_seen, -1;\n\t"
-            ));
         }
         text.push_str(report.text().trim());
         if unless.is_some() || !stops {

@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use gpuk_device::abi::{Kind, SEPARATOR, ValueType};
 
+use super::chain::Call;
+use super::failure::Failure;
 use super::form::{Early, Form};
 use super::format::placeholders;
 use super::reach::Reach;
 use crate::name::Name;
 
-/// A check in the source. Equal checks, one inlined twice say, are one site.
+/// A check in the source. Equal checks are one site, but for those that were inlined through other calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// Its index in the table.
@@ -26,8 +28,11 @@ pub struct Site {
     pub format: Option<String>,
     /// Types of the captured values.
     pub types: Vec<ValueType>,
-    /// PTX symbol of the first function that contains it.
+    /// PTX symbol of the function that it stands in: where line information names it, the one that was inlined, else the
+    /// first that contains it.
     pub function: String,
+    /// The calls that it was inlined through, the nearest first; empty without line information.
+    pub calls: Vec<Call>,
     /// PTX symbols of the entries that can come to it.
     pub entries: Vec<String>,
     /// Which code it has.
@@ -63,6 +68,8 @@ pub(super) struct Label {
     pub(super) condition: String,
     pub(super) format: Option<String>,
     pub(super) types: Vec<ValueType>,
+    /// Files and lines of the calls that it was inlined through.
+    pub(super) calls: Vec<(String, Vec<u32>)>,
 }
 
 impl Label {
@@ -85,6 +92,7 @@ impl Label {
             condition,
             format: (!silent).then(|| format.to_owned()),
             types,
+            calls: Vec::new(),
         })
     }
 
@@ -119,7 +127,8 @@ pub(super) struct Sites {
 
 impl Sites {
     /// The number of a site that `function` contains.
-    pub(super) fn id(&mut self, label: &Label, function: &Name) -> u32 {
+    pub(super) fn id(&mut self, failure: &Failure<'_>, function: &Name) -> u32 {
+        let Failure { label, chain, .. } = failure;
         // More than 2^32 sites do not fit a text that is read.
         let next = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         let id = *self.known.entry(label.clone()).or_insert(next);
@@ -132,7 +141,8 @@ impl Sites {
                 condition: label.condition.clone(),
                 format: label.format.clone(),
                 types: label.types.clone(),
-                function: function.to_string(),
+                function: (chain.function.clone()).unwrap_or_else(|| function.to_string()),
+                calls: chain.calls.clone(),
                 entries: Vec::new(),
                 form: Form::Exit,
             });

@@ -24,7 +24,7 @@ pub(super) fn insert(edits: &mut Edits, function: &Function, prefix: &Prefix, ga
 
 /// Where the first instruction of a body stands that is more than arithmetic. What is before it costs less
 /// beside the test than behind it.
-fn first_effect(body: &Body) -> usize {
+pub(super) fn first_effect(body: &Body) -> usize {
     let arithmetic = |statement: &&Statement| match &statement.kind {
         StatementKind::Instruction(found) => effect(found) == Effect::Pure,
         StatementKind::Registers(_) | StatementKind::Variables(_) | StatementKind::Loc(_) => true,

@@ -28,6 +28,14 @@ pub enum Wait {
     Registers,
 }
 
+impl Wait {
+    /// Whether only threads of the same block wait, so that nobody does for a block that has left as a whole.
+    #[must_use]
+    pub const fn is_within_block(self) -> bool {
+        !matches!(self, Self::Grid | Self::Cluster | Self::Spin)
+    }
+}
+
 /// The waits of a function.
 #[derive(Debug, Default)]
 pub(super) struct Waits {

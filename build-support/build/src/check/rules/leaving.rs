@@ -26,11 +26,13 @@ pub(in crate::check) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let found = leaving(subject.module).into_iter();
     let found: Vec<_> = found.filter(|found| !is_meant(found)).collect();
     let same = |a: &Leaving, b: &Leaving| a.place == b.place && a.entry == b.entry;
-    let checks = found.chunk_by(same).filter_map(|waits| waits.first());
-    checks.map(|found| finding(subject, found)).collect()
+    let checks = found.chunk_by(same);
+    checks.filter_map(|waits| finding(subject, waits)).collect()
 }
 
-fn finding(subject: &Subject<'_>, found: &Leaving) -> Diagnostic {
+/// About a check, by what a thread of it does not come to.
+fn finding(subject: &Subject<'_>, waits: &[Leaving]) -> Option<Diagnostic> {
+    let found = waits.first()?;
     let kernel = subject.name(&found.entry);
     let kind = translate::kind(found.kind);
     let message = format!("`{kind}` stops a thread of kernel `{kernel}` that others wait for");
@@ -40,20 +42,28 @@ fn finding(subject: &Subject<'_>, found: &Leaving) -> Diagnostic {
     if let Some(at) = &found.at {
         finding = finding.at(subject.place(at), "the others wait here");
     }
-    finding
+    let (expect, of_block) = match kind.is_debug() {
+        true => ("GPUK_DEBUG_EXPECT", "GPUK_DEBUG_CHECK_BLOCK"),
+        false => ("GPUK_EXPECT", "GPUK_CHECK_BLOCK"),
+    };
+    let mut finding = finding
         .note(format!("it does not come to {}", missed(found)))
         .help(format!(
-            "write `{}`: a failure is recorded and the thread goes on",
-            match kind.is_debug() {
-                true => "GPUK_DEBUG_EXPECT",
-                false => "GPUK_EXPECT",
-            }
-        ))
+            "write `{expect}`: a failure is recorded and the thread goes on"
+        ));
+    // One of a block does not stand here for such a wait.
+    if waits.iter().all(|found| found.wait.is_within_block()) {
+        finding = finding.help(format!(
+            "or write `{of_block}` where all threads of the block come to it: they leave together, and nobody waits"
+        ));
+    }
+    let finding = finding
         .help("or move the check behind the last place where threads wait")
         .help(format!(
             "or, if it cannot fail where others wait, say why: `kernel.{kernel}.allow.{} = \"…\"`",
             Code::STOP_WHERE_OTHERS_WAIT
-        ))
+        ));
+    Some(finding)
 }
 
 fn missed(found: &Leaving) -> String {

@@ -7,6 +7,8 @@
 //   GPUK_DEBUG_CHECK, GPUK_DEBUG_EXPECT, GPUK_DEBUG_CHECK_BLOCK, GPUK_DEBUG_CHECK_WARP
 //                                                  the same, and nothing at all unless GPUK_DEBUG_CHECKS is 1
 //
+//   GPUK_INSTANTIATE(scale<float>);                makes an instance of a kernel template, and so its wrapper
+//
 // The message is optional. Each {} takes one value: bool, char, an integer, float, double, or a type that
 // converts to float (half); eight at most. Strings and formats never reach the device.
 //
@@ -205,3 +207,10 @@ template <class... T> __device__ __forceinline__ void fail(const char *site, con
 #define GPUK_DEBUG_CHECK_BLOCK(...) ((void)0)
 #define GPUK_DEBUG_CHECK_WARP(...) ((void)0)
 #endif
+
+// The address makes the compiler emit the entry, in any namespace, without the signature once more; of overloaded
+// templates, write `template __global__ void …;` out.
+#define GPUK_INSTANTIATE(...) GPUK_DETAIL_INSTANTIATE(__COUNTER__, __VA_ARGS__)
+#define GPUK_DETAIL_INSTANTIATE(number, ...) GPUK_DETAIL_INSTANCE(number, __VA_ARGS__)
+#define GPUK_DETAIL_INSTANCE(number, ...)                                                                    \
+    [[maybe_unused]] static decltype(&__VA_ARGS__) const gpuk_detail_instance_##number = &__VA_ARGS__

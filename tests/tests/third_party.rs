@@ -35,7 +35,8 @@ fn nvcc_every_candle_kernel_has_a_wrapper_or_a_coded_refusal() {
     let (kernels, findings) = (of("gpuk-kernel"), of("compiler-message"));
     let refused: Vec<_> = findings
         .iter()
-        .filter(|m| !m["message"]["code"].is_null())
+        // A template without an instance has no entry.
+        .filter(|m| !m["message"]["code"].is_null() && m["message"]["code"]["code"] != "GPUK0024")
         .collect();
     let errors: Vec<_> = findings
         .iter()

@@ -63,6 +63,10 @@ codes! {
     BAD_ANNOTATION = 20;
     /// a launch shape contradicts the kernel's launch bounds
     LAUNCH_CONTRADICTION = 21;
+    /// a kernel template is never instantiated
+    TEMPLATE_WITHOUT_INSTANCE = 24;
+    /// an instance that is asked for cannot be made
+    BAD_INSTANTIATION = 25;
     /// the configuration has an unknown key
     UNKNOWN_KEY = 30;
     /// the configuration has a value of the wrong kind

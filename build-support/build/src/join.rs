@@ -138,6 +138,9 @@ fn join<'a>(
                 None => known.enums.push(new.clone()),
             }
         }
+        for new in &record.signatures.templates {
+            module.signatures.see(new);
+        }
         let kernels = Some(contents(unit));
         let ptx = module.images.is_empty() || forward != kernels;
         if ptx && arch.is_forward() {

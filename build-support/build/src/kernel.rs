@@ -20,6 +20,43 @@ pub struct Signatures {
     pub enums: Vec<Enum>,
     /// The variables of the module that host code can name, in the order of the PTX.
     pub symbols: Vec<Symbol>,
+    /// Every kernel template that the source defines, instantiated or not.
+    pub templates: Vec<Template>,
+}
+
+impl Signatures {
+    /// Takes in a template of another image or source: it is instantiated where one of them does so.
+    pub(crate) fn see(&mut self, new: &Template) {
+        let mut known = self.templates.iter_mut();
+        match known.find(|known| known.place == new.place) {
+            Some(known) => known.instantiated |= new.instantiated,
+            None => self.templates.push(new.clone()),
+        }
+    }
+}
+
+/// A kernel template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template {
+    /// The C++ name: `ns::scale`.
+    pub path: String,
+    /// Where it is defined.
+    pub place: Place,
+    /// Whether an entry of the PTX is an instance of it.
+    pub instantiated: bool,
+}
+
+impl Template {
+    /// Whether a name, written with some of its namespaces, means it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        ends_with(&self.path, name)
+    }
+}
+
+/// Whether a path may be meant by a name that is written in some of its scopes.
+pub(crate) fn ends_with(path: &str, name: &str) -> bool {
+    path.strip_suffix(name)
+        .is_some_and(|scope| scope.is_empty() || scope.ends_with("::"))
 }
 
 /// A variable of the module: `__constant__`, `__device__` or `__managed__`.

@@ -123,6 +123,7 @@ pub fn build(
 
     let modules = join_all(&made.units, &sources, &mut findings);
     check::unknown_kernels(package, &modules, &mut findings);
+    check::instances(package, &modules, &mut findings);
     stop_at_errors(&mut findings, &sources, &made.files)?;
 
     let (bindings, mut report) = wrap::wrap(package, &modules);

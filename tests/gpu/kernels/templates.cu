@@ -17,7 +17,7 @@ template <class T> __global__ void scale(T *x, T k, Pair<T> plus) {
 template __global__ void scale<float>(float *, float, Pair<float>);
 template __global__ void scale<double>(double *, double, Pair<double>);
 template __global__ void scale<__half>(__half *, __half, Pair<__half>);
-template __global__ void scale<int>(int *, int, Pair<int>);
+GPUK_INSTANTIATE(scale<int>);
 
 namespace convert {
 /// Converts, a block's `N` elements a thread.
@@ -25,7 +25,7 @@ template <class From, class To, int N> __launch_bounds__(N) __global__ void cast
     int i = blockIdx.x * N + threadIdx.x;
     to[i] = static_cast<To>(static_cast<float>(from[i]));
 }
-template __global__ void cast<float, __half, 32>(const float *, __half *);
+GPUK_INSTANTIATE(cast<float, __half, 32>);
 template __global__ void cast<__half, float, 32>(const __half *, float *);
 template __global__ void cast<__half, float, 64>(const __half *, float *);
 } // namespace convert
@@ -71,6 +71,17 @@ template <class A, class... Rest> __global__ void pack(A *out, Rest... rest) {
     for (unsigned i = 0; i < sizeof...(Rest); ++i) out[i] = static_cast<A>(values[i]);
 }
 template __global__ void pack<long long, int, int>(long long *, int, int);
+
+/// Two types that are one to Rust.
+template <class T> __global__ void wide(T *x, T by) { x[0] = by; }
+GPUK_INSTANTIATE(wide<long>);
+GPUK_INSTANTIATE(wide<long long>);
+
+namespace {
+/// Nobody else can name it, and its entry has a hash in its name.
+template <class T> __global__ void unnamed(T *x) { x[0] += 1; }
+GPUK_INSTANTIATE(unnamed<int>);
+} // namespace
 
 /// Overloads of one name.
 __global__ void twin(int *x) { x[0] = 1; }

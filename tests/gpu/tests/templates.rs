@@ -108,6 +108,13 @@ fn gpu_numbers_are_const_generics_and_types_are_inferred() {
         Some(64)
     );
     assert_eq!(Kernels::CAST_HALF_FLOAT_32.max_threads, Some(32));
+    // Asked for in the manifest.
+    let ints = stream.clone_htod(&[-5, 7]).unwrap();
+    let doubles = stream.alloc_zeros::<f64>(2).unwrap();
+    // SAFETY: two threads for two elements.
+    let (_, doubles) =
+        unsafe { kernels.cast::<_, _, 16, _, _>(&stream, threads(2), &ints, doubles) }.unwrap();
+    assert_eq!(download(&stream, &doubles), [-5.0, 7.0]);
     // SAFETY: refused before it is launched.
     let refused = unsafe {
         kernels.cast::<f16, f32, 32, _, _>(&stream, threads(64), &halves_of(&stream), back)
@@ -196,4 +203,21 @@ fn gpu_what_cannot_be_generic_has_a_method_for_each_instance() {
     let launched = unsafe { kernels.pack_long_long_int_int(&stream, threads(1), &mut out, -1, 2) };
     launched.unwrap().0.check().unwrap();
     assert_eq!(download(&stream, &out), [-1, 2]);
+    // SAFETY: each writes one number.
+    unsafe {
+        drop(kernels.wide_long(&stream, threads(1), &mut out, 5).unwrap());
+        assert_eq!(download(&stream, &out), [5, 2]);
+        drop(
+            kernels
+                .wide_long_long(&stream, threads(1), &mut out, 6)
+                .unwrap(),
+        );
+        assert_eq!(download(&stream, &out), [6, 2]);
+        let mut one = stream.clone_htod(&[3]).unwrap();
+        drop(kernels.twin(&stream, threads(1), &mut one).unwrap());
+        assert_eq!(download(&stream, &one), [1]);
+        drop(kernels.twin_int(&stream, threads(1), &mut one, 7).unwrap());
+        drop(kernels.unnamed(&stream, threads(1), &mut one).unwrap());
+        assert_eq!(download(&stream, &one), [8]);
+    }
 }

@@ -3,6 +3,7 @@
 //! A rule looks at a subject and returns findings. Refusals of the functionalizing pass are put into the
 //! same form.
 
+mod instances;
 mod rules;
 mod translate;
 
@@ -10,6 +11,7 @@ use std::path::Path;
 
 use gpuk_ptx::Module as PtxModule;
 
+pub(crate) use instances::check as instances;
 pub(crate) use translate::{kind, refusal, site};
 
 use crate::diagnostic::{Code, Diagnostic, Place};

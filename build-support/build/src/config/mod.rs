@@ -7,6 +7,7 @@
 
 mod allowed;
 mod engine;
+mod instance;
 mod kernel;
 mod manifest;
 mod nearest;
@@ -23,10 +24,12 @@ use serde::{Deserialize, Serialize};
 
 pub use allowed::Allowed;
 pub use engine::Engine;
+pub use instance::Instantiation;
 pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
 pub(crate) use manifest::is_published;
 pub use manifest::{Manifest, ManifestError};
+pub(crate) use nearest::nearest;
 pub use profile::Profile;
 pub(crate) use tables::Tables;
 
@@ -50,6 +53,8 @@ pub struct Config {
     pub export_include: Vec<PathBuf>,
     /// `flags`: passed on to nvcc.
     pub flags: Vec<String>,
+    /// `instantiate`: instances of kernel templates to make in every source that defines the template.
+    pub instantiate: Vec<Instantiation>,
     /// `cuda`: the toolkit's version, `major.minor`.
     pub cuda: Option<String>,
     /// `toolkit`: a toolkit's folder.
@@ -93,6 +98,7 @@ impl Default for Config {
             include_from: Vec::new(),
             export_include: Vec::new(),
             flags: Vec::new(),
+            instantiate: Vec::new(),
             cuda: None,
             toolkit: None,
             host_compiler: None,

@@ -8,10 +8,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest;
-use super::{ALLOWABLE, CheckMode, Config, KernelConfig, Pattern, Profile, Signature, TrapMode};
+use super::{
+    ALLOWABLE, CheckMode, Config, Instantiation, KernelConfig, Pattern, Profile, Signature,
+    TrapMode,
+};
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "archs",
     "checks",
     "cuda",
@@ -23,6 +26,7 @@ const KEYS: [&str; 20] = [
     "host-compiler",
     "include",
     "include-from",
+    "instantiate",
     "kernel",
     "kernels",
     "line-info",
@@ -74,6 +78,7 @@ impl<'a> Reader<'a> {
                 "include-from" => self.set(&mut config.include_from, |r| r.list(value, string)),
                 "export-include" => self.set(&mut config.export_include, |r| r.list(value, path)),
                 "flags" => self.set(&mut config.flags, |r| r.list(value, string)),
+                "instantiate" => self.set(&mut config.instantiate, |r| r.instances(value)),
                 "cuda" => self.set(&mut config.cuda, |r| r.one(value, version).map(Some)),
                 "toolkit" => self.set(&mut config.toolkit, |r| {
                     let toolkit = r.one(value, path)?;
@@ -238,6 +243,16 @@ impl<'a> Reader<'a> {
         };
         let all: Vec<_> = items.iter().map(|item| self.one(item, read)).collect();
         all.into_iter().collect()
+    }
+
+    /// Each with its place, where what is wrong with it is said.
+    fn instances(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Vec<Instantiation>> {
+        let mut all = self.list(value, Instantiation::from_str)?;
+        let items = value.get_ref().as_array()?;
+        for (instance, item) in all.iter_mut().zip(items.iter()) {
+            instance.place = Some(self.place(item.span()));
+        }
+        Some(all)
     }
 
     pub(super) fn one<T>(

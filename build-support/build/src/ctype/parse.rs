@@ -376,7 +376,12 @@ impl<'t> Parser<'t> {
     fn function(&mut self) -> Option<FunctionName> {
         self.take_word("static");
         let start = self.at;
-        let templated = self.ty().is_some();
+        let mut templated = self.ty().is_some();
+        if !templated {
+            // What follows `void` looks like parameters.
+            self.at = start;
+            templated = self.specifiers().is_some() && self.rest().starts_with("(anonymous");
+        }
         if !templated || (self.peek_word().is_empty() && !self.rest().starts_with("(anonymous")) {
             self.at = start;
         }

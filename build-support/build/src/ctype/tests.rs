@@ -64,6 +64,14 @@ fn functions_by_their_demangled_names() {
     };
     assert_eq!(read("ov(int*)"), "ov | int *");
     assert_eq!(read("st()"), "st | ");
+    assert_eq!(
+        read("void (anonymous namespace)::an<int>(int*)"),
+        "<unnamed>::an<int> | int *"
+    );
+    assert_eq!(
+        read("(anonymous namespace)::an(int*)"),
+        "<unnamed>::an | int *"
+    );
     assert_eq!(read("void k<4>()"), "k<4> | ");
     assert_eq!(
         read("void ns::scale<float, (unsigned int)3>(float*, float const*, int (*) [4])"),

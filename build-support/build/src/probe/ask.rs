@@ -141,18 +141,23 @@ impl<'d> Asker<'d> {
     fn instances(&mut self) {
         let declarations = self.declarations;
         for (index, instance) in declarations.instantiations.iter().enumerate() {
-            self.mention(&instance.params);
+            let template = self.only_template(&instance.name);
+            let params = match (instance.asked, template) {
+                (true, Some(template)) => &template.params,
+                _ => &instance.params,
+            };
+            self.mention(params);
             let Some(args) = &instance.args else { continue };
             for arg in args {
                 self.words.extend(words(arg));
             }
-            let Some(header) = self.only_template(&instance.name) else {
+            let Some(header) = template else {
                 continue;
             };
-            let params = header.template.as_deref().unwrap_or_default();
+            let header = header.template.as_deref().unwrap_or_default();
             let mut kinds = Vec::new();
             for (nth, arg) in args.iter().enumerate() {
-                let param = params.get(nth).or(params.last().filter(|last| last.pack));
+                let param = header.get(nth).or(header.last().filter(|last| last.pack));
                 kinds.push((
                     param.map_or(TemplateKind::Template, |param| param.kind),
                     arg.clone(),
@@ -170,9 +175,9 @@ impl<'d> Asker<'d> {
                 scope: scope.clone(),
                 function: function.clone(),
                 args: kinds,
-                rooms: self.takes_classes(&instance.params),
+                rooms: self.takes_classes(params),
             });
-            self.templates_of(&instance.params, &instance.scope, &scope, &function);
+            self.templates_of(params, &instance.scope, &scope, &function);
         }
     }
 

@@ -49,8 +49,12 @@ pub(crate) fn join(
     let origins = Origins::new(declarations, answers);
     let mut types = Types::new(answers);
     let (mut kernels, mut findings) = (Vec::new(), Vec::new());
+    let mut instantiated = Vec::new();
     for entry in entries {
-        match origins.of(entry) {
+        let origin = origins.of(entry);
+        let template = origin.as_ref().ok().and_then(|it| it.template.as_ref());
+        instantiated.extend(template.map(|it| it.declared.place.clone()));
+        match origin {
             Ok(origin) => match kernel(&origin, entry, &mut types) {
                 Ok(mut kernel) => {
                     let declared = origins.annotations(&origin);
@@ -75,7 +79,11 @@ pub(crate) fn join(
     findings.extend(clashes);
     let (symbols, refused) = variable::symbols(declarations, answers, variables, &mut types);
     findings.extend(refused);
-    (types.signatures(kernels, symbols), findings)
+    let signatures = Signatures {
+        templates: template::defined(declarations, &instantiated),
+        ..types.signatures(kernels, symbols)
+    };
+    (signatures, findings)
 }
 
 fn kernel(

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use crate::config::Signature;
 use crate::ctype::{Arg, CType, Name};
 use crate::diagnostic::Place;
+use crate::kernel::ends_with;
 use crate::probe::{Answers, InstanceAnswer};
 use crate::source::{Declarations, DeclaredAnnotation, DeclaredKernel};
 
@@ -270,12 +271,6 @@ impl<'d> Origins<'d> {
             .iter()
             .any(|instance| ends_with(path, &instance.name))
     }
-}
-
-/// Whether a path may be meant by a name that is written in some of its scopes.
-fn ends_with(path: &str, name: &str) -> bool {
-    path.strip_suffix(name)
-        .is_some_and(|scope| scope.is_empty() || scope.ends_with("::"))
 }
 
 fn without_args(name: &Name) -> Name {

@@ -3,9 +3,10 @@
 use super::origin::{OfTemplate, Origin};
 use super::types::Types;
 use crate::ctype::{Arg, CType, Qualifiers};
+use crate::diagnostic::Place;
 use crate::instance::{Depends, Instance, Spelling, TemplateArg, TemplateValue};
-use crate::kernel::Scalar;
-use crate::source::{DeclaredParam, TemplateParam};
+use crate::kernel::{Scalar, Template};
+use crate::source::{Declarations, DeclaredKernel, DeclaredParam, TemplateParam};
 
 /// The instance that an origin tells of; nothing for what is none, or is one of a template with a pack.
 pub(super) fn instance(origin: &Origin<'_>, types: &mut Types<'_>) -> Option<Instance> {
@@ -29,6 +30,19 @@ pub(super) fn instance(origin: &Origin<'_>, types: &mut Types<'_>) -> Option<Ins
             .map(|param| spelling(param, header))
             .collect(),
     })
+}
+
+/// The templates that a source defines; `instantiated` are the places of those that have an instance.
+pub(super) fn defined(declarations: &Declarations, instantiated: &[Place]) -> Vec<Template> {
+    let templates = declarations.kernels.iter().filter(|kernel| {
+        kernel.defined && kernel.template.as_ref().is_some_and(|it| !it.is_empty())
+    });
+    let template = |kernel: &DeclaredKernel| Template {
+        path: kernel.path(),
+        instantiated: instantiated.contains(&kernel.place),
+        place: kernel.place.clone(),
+    };
+    templates.map(template).collect()
 }
 
 fn argument(

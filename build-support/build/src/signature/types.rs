@@ -284,6 +284,7 @@ impl<'a> Types<'a> {
             structs,
             enums,
             symbols,
+            templates: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod cursor;
 mod declarator;
 pub(crate) mod docs;
 mod extent;
+mod instance;
 mod lexer;
 mod locate;
 mod parser;
@@ -20,7 +21,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Place;
+use crate::kernel::ends_with;
 pub(crate) use annotation::{DeclaredAnnotation, Spot};
+pub(crate) use instance::{instantiation, written_instance};
 
 /// Everything read from one preprocessed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,6 +92,11 @@ impl DeclaredKernel {
     pub(crate) fn path(&self) -> String {
         qualified(&self.scope, &self.name)
     }
+
+    /// Whether a name, written with some of its namespaces, means it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        ends_with(&self.path(), name)
+    }
 }
 
 /// A `__constant__`, `__device__` or `__managed__` variable at namespace scope.
@@ -155,10 +163,12 @@ pub(crate) struct DeclaredInstance {
     pub(crate) name: String,
     /// The template arguments as written; `None` where they are left to deduction.
     pub(crate) args: Option<Vec<String>>,
-    /// Its parameters.
+    /// Its parameters; those of the template are meant where it is asked for by name.
     pub(crate) params: Vec<DeclaredParam>,
     /// The line of its name.
     pub(crate) place: Place,
+    /// Whether it is asked for by name alone: by `GPUK_INSTANTIATE` or the configuration.
+    pub(crate) asked: bool,
 }
 
 /// A struct, class, union or enum with a body.

@@ -236,6 +236,7 @@ impl<'a, 't> Parser<'a, 't> {
             }),
             params: self.params_at(call),
             place: self.place(name.at),
+            asked: false,
         });
         extent.end
     }
@@ -277,6 +278,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let extent = self.extent(from);
         let Some(call) = extent.call else {
+            self.asked(&extent);
             self.variables(from, extent.end, &header);
             return extent.end;
         };

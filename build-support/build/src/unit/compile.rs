@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gpuk_ptx::Module;
 
 use super::preprocess::Preprocessed;
-use super::{Job, Shop, UnitError};
+use super::{Job, Shop, UnitError, instantiate};
 use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::message;
@@ -46,6 +46,14 @@ pub(super) fn compile(
 ) -> Result<Compiled, UnitError> {
     let mut preprocessed = preprocessed;
     preprocessed.text = shop.tools.portable(preprocessed.text);
+    let instances = &shop.package.config.instantiate;
+    if let Some(declarations) = &mut preprocessed.declarations {
+        instantiate::add(instances, declarations, &mut preprocessed.text);
+        let unknown = instantiate::unknown(declarations);
+        if !unknown.is_empty() {
+            return Err(UnitError::findings(unknown));
+        }
+    }
     let whole = preprocessed.whole();
     let behind = preprocessed.behind;
     let Some(declarations) = preprocessed.declarations else {
@@ -107,6 +115,7 @@ pub(super) fn compile(
         }
         let wrong = probe::blamed(&said);
         if wrong.is_empty() {
+            let findings = instantiate::retell(findings, &declarations, instances);
             return Err(UnitError::findings(findings));
         }
         attempts += 1;

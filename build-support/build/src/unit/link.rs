@@ -72,7 +72,7 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    /// The kernels, structs and variables of all, under the names that they have now.
+    /// The kernels, templates, structs and variables of all, under the names that they have now.
     fn signatures(&self, linked: &Linked) -> Result<Signatures, Vec<Diagnostic>> {
         let mut all = Signatures::default();
         let mut findings = Vec::new();
@@ -113,6 +113,9 @@ impl Joiner<'_> {
                 if !all.enums.iter().any(|known| known.path == made.path) {
                     all.enums.push(made.clone());
                 }
+            }
+            for template in &signatures.templates {
+                all.see(template);
             }
             for symbol in &signatures.symbols {
                 let mut symbol = symbol.clone();

@@ -12,6 +12,7 @@ mod assemble;
 mod checked;
 mod compile;
 mod headers;
+mod instantiate;
 mod link;
 mod mark;
 mod preprocess;
@@ -19,6 +20,8 @@ mod settle;
 mod shadow;
 mod sign;
 mod text;
+
+pub(crate) use instantiate::help_for;
 
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -97,7 +100,10 @@ impl<'a> Job<'a> {
         let path = source.path.to_string_lossy();
         let config = &shop.package.config;
         let debug = shop.package.debug_checks();
-        let modes = serde_json::to_vec(&(&config.checks, &config.traps, debug, &config.kernel));
+        // Not where they stand: that changes no unit.
+        let asked: Vec<_> = config.instantiate.iter().map(|it| &it.text).collect();
+        let modes =
+            serde_json::to_vec(&(&config.checks, &config.traps, debug, &config.kernel, asked));
         let linked = source.link.is_some();
         let recipe = shop.tools.identity(arch, linked);
         let input = Digest::of_parts([

@@ -4,8 +4,8 @@
 //! the module that one compilation of all the sources would have made: nothing but its entries is seen from outside, so
 //! whatever takes a module takes it.
 //!
-//! - [`resolve`]: which definition a name means
-//! - [`text`]: the new text
+//! - `resolve`: which definition a name means
+//! - `text`: the new text
 //!
 //! Debug information of `nvcc -G` is not joined; lines (`-lineinfo`) are.
 

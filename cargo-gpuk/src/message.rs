@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cargo_metadata::{Package, PackageId};
 use gpuk_build::diagnostic::{Diagnostic, Label};
+use gpuk_build::function::Function;
 use gpuk_build::kernel::Kernel;
 use gpuk_build::report::ArchResources;
 use gpuk_build::site::SiteRecord;
@@ -196,6 +197,23 @@ pub(crate) struct KernelMessage<'a> {
     pub resources: &'a [ArchResources],
     /// The checks it reaches.
     pub sites: &'a [SiteRecord],
+}
+
+/// A host function, from `list`.
+#[derive(Debug, Serialize)]
+pub(crate) struct FunctionMessage<'a> {
+    /// `gpuk-function`.
+    pub reason: &'static str,
+    /// Whose.
+    pub package_id: &'a PackageId,
+    /// The source, relative to the package's folder.
+    pub source: Cow<'a, str>,
+    /// The module of the declaration.
+    pub module: &'a str,
+    /// The declaration.
+    pub signature: &'a str,
+    /// What it is made from.
+    pub function: &'a Function,
 }
 
 /// What the simulator lacks for a kernel, from `sim-support`.

@@ -33,6 +33,20 @@ impl Directives {
         }
     }
 
+    /// Look for libraries in this folder.
+    pub(crate) fn link_search(&mut self, folder: &Path) {
+        let folder = folder.to_string_lossy();
+        if !folder.contains('\n') {
+            self.lines
+                .push(format!("rustc-link-search=native={folder}"));
+        }
+    }
+
+    /// Link a library: `static=name`, `dylib=name`.
+    pub(crate) fn link(&mut self, library: &str) {
+        self.lines.push(format!("rustc-link-lib={library}"));
+    }
+
     /// Declares `cfg(gpuk_failed)` and, after a failure, sets it: `gpuk::include_kernels!()` then shows why.
     pub(crate) fn outcome(&mut self, failed: bool) {
         self.lines

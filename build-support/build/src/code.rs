@@ -87,6 +87,10 @@ codes! {
     VARIABLE_WITHOUT_HANDLE = 40;
     /// the sources of a module cannot be linked
     SOURCES_DO_NOT_LINK = 41;
+    /// a host function gets no declaration
+    FUNCTION_WITHOUT_DECLARATION = 42;
+    /// a check stands in a kernel that host functions launch
+    CHECK_BEHIND_HOST_FUNCTION = 43;
     /// vendored kernels are not what the sources and settings say now
     VENDORED_STALE = 50;
 }

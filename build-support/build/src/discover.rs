@@ -69,6 +69,8 @@ pub struct Sources {
     pub files: Vec<KernelSource>,
     /// The modules that several of the files are linked into, by name; none of them is a file.
     pub links: Vec<KernelSource>,
+    /// Sources of host functions, sorted.
+    pub host: Vec<PathBuf>,
     /// Where a new file would be found; these exist.
     pub folders: Vec<PathBuf>,
 }
@@ -78,39 +80,31 @@ pub struct Sources {
 /// # Errors
 /// A folder cannot be read.
 pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sources, FsError> {
+    let mut search = Search {
+        package,
+        folders: BTreeSet::new(),
+        findings: &mut *findings,
+    };
+    let host = search.files(&package.config.host_objects)?;
+    let host: BTreeSet<_> = host
+        .into_iter()
+        .filter(|path| Language::of(path) == Some(Language::Cuda))
+        .collect();
+    // What is found by default alone is not meant where it is named for something else.
+    let kernels = &package.config.kernels;
+    let named = |path: &Path| {
+        let mut written = kernels.iter().filter(|pattern| pattern.written);
+        written.any(|pattern| pattern.matches(&slashed(path)))
+    };
     let mut found = BTreeMap::new();
-    let mut folders = BTreeSet::new();
-    let excluded = |path: &str| package.config.exclude.iter().any(|p| p.matches(path));
-    for pattern in &package.config.kernels {
-        let base = literal_folder(pattern);
-        let start = package.root.join(&base);
-        let mut matched = false;
-        if start.is_dir() {
-            folders.insert(base.clone());
-            let walk = WalkDir::new(&start).sort_by_file_name().into_iter();
-            for entry in walk.filter_entry(belongs) {
-                let entry = entry.map_err(|error| walk_error(error, &start))?;
-                let Ok(below) = entry.path().strip_prefix(&start) else {
-                    continue;
-                };
-                let path = base.join(below);
-                let shown = slashed(&path);
-                // A link to a file is one.
-                if !entry.path().is_file() || !pattern.matches(&shown) {
-                    continue;
-                }
-                matched = true;
-                if let Some(language) = Language::of(&path)
-                    && !excluded(&shown)
-                {
-                    found.insert(path, language);
-                }
-            }
-        }
-        if !matched && pattern.written {
-            findings.push(unused(pattern, package));
+    for path in search.files(kernels)? {
+        if let Some(language) = Language::of(&path)
+            && (named(&path) || !host.contains(&path))
+        {
+            found.insert(path, language);
         }
     }
+    let folders = search.folders;
     let files = found.into_iter().map(|(path, language)| {
         let target = match language {
             Language::Cuda => None,
@@ -129,8 +123,54 @@ pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sou
     Ok(Sources {
         files,
         links,
+        host: host.into_iter().collect(),
         folders: folders.into_iter().collect(),
     })
+}
+
+/// Looks for files, and notes where it looked.
+struct Search<'a> {
+    package: &'a Package,
+    folders: BTreeSet<PathBuf>,
+    findings: &'a mut Vec<Diagnostic>,
+}
+
+impl Search<'_> {
+    /// The files that patterns match, those of `exclude` left out; a written pattern that matches nothing is a finding.
+    fn files(&mut self, patterns: &[Pattern]) -> Result<BTreeSet<PathBuf>, FsError> {
+        let package = self.package;
+        let excluded = |path: &str| package.config.exclude.iter().any(|p| p.matches(path));
+        let mut found = BTreeSet::new();
+        for pattern in patterns {
+            let base = literal_folder(pattern);
+            let start = package.root.join(&base);
+            let mut matched = false;
+            if start.is_dir() {
+                self.folders.insert(base.clone());
+                let walk = WalkDir::new(&start).sort_by_file_name().into_iter();
+                for entry in walk.filter_entry(belongs) {
+                    let entry = entry.map_err(|error| walk_error(error, &start))?;
+                    let Ok(below) = entry.path().strip_prefix(&start) else {
+                        continue;
+                    };
+                    let path = base.join(below);
+                    let shown = slashed(&path);
+                    // A link to a file is one.
+                    if !entry.path().is_file() || !pattern.matches(&shown) {
+                        continue;
+                    }
+                    matched = true;
+                    if !excluded(&shown) {
+                        found.insert(path);
+                    }
+                }
+            }
+            if !matched && pattern.written {
+                self.findings.push(unused(pattern, package));
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Puts files into the modules that they are linked into, and gives those that have some.

@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::explain;
 use crate::fs::{self, FsError};
 use crate::headers;
+use crate::host::{self, LinkError};
 use crate::outline;
 use crate::package::Package;
 use crate::pipeline::{self, BuildError, Built, Depth, Failure};
@@ -50,6 +51,9 @@ pub enum ScriptError {
     /// The kernels cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// Host functions cannot be linked.
+    #[error(transparent)]
+    Link(#[from] LinkError),
     /// The wrappers or the failure's text cannot be written.
     #[error(transparent)]
     Fs(#[from] FsError),
@@ -93,6 +97,12 @@ impl Build {
         let outcome = Script::new(&env).and_then(|script| {
             let mut manifests = vec![script.manifest.clone()];
             let result = self.build(&script, &env, &tokens, &mut manifests);
+            let result = result.and_then(|built| {
+                if let Some(toolkit) = &built.toolkit {
+                    host::link(&built.report, &script.out, toolkit, &env, &mut directives)?;
+                }
+                Ok(built)
+            });
             if let Some(folders) = headers::exported(&script.manifest) {
                 directives.metadata(headers::KEY, &folders);
             }
@@ -170,6 +180,7 @@ fn taken(package: &Package, vendored: Result<Vendored, Box<Stale>>) -> Result<Bu
         Ok(vendored) => Ok(Built {
             report: vendored.install(package)?,
             fresh: false,
+            toolkit: None,
         }),
         Err(stale) => {
             let folders = discover(package, &mut Vec::new()).map(|sources| sources.folders);
@@ -275,5 +286,5 @@ fn failure(error: &ScriptError, root: &Path) -> String {
 fn set_by_cargo(variable: &str) -> bool {
     variable.starts_with("CARGO_")
         || variable.starts_with("DEP_")
-        || ["OUT_DIR", "PROFILE", "PATH"].contains(&variable)
+        || ["HOST", "OUT_DIR", "PROFILE", "PATH", "TARGET"].contains(&variable)
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
 use crate::fs::{self, FsError};
+use crate::host;
 use crate::report::{BINDINGS, IMAGES, REPORT, Report};
 use crate::store::to_json;
 
@@ -33,6 +34,19 @@ impl Image {
     }
 }
 
+impl Image {
+    /// An object of host functions, named likewise.
+    pub(crate) fn object(source: &str, bytes: Vec<u8>) -> Self {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let source: String = source.chars().map(plain).take(40).collect();
+        let name = format!("{source}-{}.o", Digest::of(&bytes).short());
+        Self {
+            file: Path::new(host::FOLDER).join(name),
+            bytes,
+        }
+    }
+}
+
 /// Writes images, wrappers and report into `out`.
 pub(crate) fn emit(
     out: &Path,
@@ -42,16 +56,18 @@ pub(crate) fn emit(
 ) -> Result<(), FsError> {
     fs::create_dir(&out.join(IMAGES))?;
     for image in images {
+        if let Some(folder) = image.file.parent() {
+            fs::create_dir(&out.join(folder))?;
+        }
         fs::write(&out.join(&image.file), &image.bytes)?;
     }
     fs::remove_file(&out.join(REPORT))?;
     fs::write(&out.join(BINDINGS), bindings.as_bytes())?;
     fs::write(&out.join(REPORT), &to_json(report))?;
     let named: BTreeSet<_> = images.iter().map(|image| out.join(&image.file)).collect();
-    let there = std::fs::read_dir(out.join(IMAGES))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let folders = [IMAGES, host::FOLDER].into_iter();
+    let there = folders.flat_map(|folder| std::fs::read_dir(out.join(folder)));
+    let there = there.flatten().flatten();
     for entry in there.filter(|entry| !named.contains(&entry.path())) {
         fs::remove_file(&entry.path())?;
     }

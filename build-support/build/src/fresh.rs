@@ -28,8 +28,13 @@ pub(crate) fn fingerprint(
         let source = shop.digests.of(&shop.package.root.join(path))?;
         units.push((path, job.arch, source, &job.key(shop)?.key));
     }
+    let mut objects = Vec::new();
+    for job in &plan.host {
+        let source = shop.digests.of(&shop.package.root.join(job.source))?;
+        objects.push((job.source, source, &job.key(shop)?.key));
+    }
     Some(Digest::of_parts([
         RECIPE.as_bytes(),
-        &to_json(&(units, findings)),
+        &to_json(&(units, objects, findings)),
     ]))
 }

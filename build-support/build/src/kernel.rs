@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::annotation::Annotations;
 use crate::diagnostic::Place;
+use crate::function::Function;
 use crate::instance::Instance;
 
 /// The kernels of one source file and the types their parameters need.
@@ -20,6 +21,9 @@ pub struct Signatures {
     pub enums: Vec<Enum>,
     /// The variables of the module that host code can name, in the order of the PTX.
     pub symbols: Vec<Symbol>,
+    /// The functions of the host that Rust can call, in the order of the source.
+    #[serde(default)]
+    pub functions: Vec<Function>,
     /// Every kernel template that the source defines, instantiated or not.
     pub templates: Vec<Template>,
 }

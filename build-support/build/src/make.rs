@@ -9,6 +9,7 @@ use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::discover::{KernelSource, Sources};
 use crate::fs;
+use crate::host::{HostJob, MadeObject};
 use crate::pipeline::{BuildError, Failure};
 use crate::pool::{self, Tokens};
 use crate::store::Unit;
@@ -22,6 +23,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) jobs: Vec<Job<'a>>,
     /// Of the modules that several sources are linked into.
     pub(crate) links: Vec<Job<'a>>,
+    /// Of the sources of host functions.
+    pub(crate) host: Vec<HostJob<'a>>,
 }
 
 /// Everything that could be made.
@@ -29,6 +32,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct MadeAll<'a> {
     /// By source, then by architecture, lowest first.
     pub(crate) units: Vec<MadeUnit<'a>>,
+    /// By source.
+    pub(crate) objects: Vec<MadeObject<'a>>,
     /// Every file that was read, also for what failed; sorted.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -57,6 +62,9 @@ impl<'a> Plan<'a> {
         Self {
             jobs: jobs(&sources.files),
             links: jobs(&sources.links),
+            host: (sources.host.iter())
+                .map(|source| HostJob::new(shop, source))
+                .collect(),
         }
     }
 }
@@ -73,7 +81,8 @@ pub(crate) fn make<'a>(
     let (fragments, jobs): (Vec<_>, Vec<_>) =
         plan.jobs.iter().partition(|job| job.is_fragment(shop));
     let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
-    shop.progress.planned(to_do);
+    let host = plan.host.iter().filter(|job| job.key(shop).is_none());
+    shop.progress.planned(to_do + host.count());
     shop.headers
         .expect(to_do / shop.package.config.archs.len().max(1));
 
@@ -113,6 +122,7 @@ pub(crate) fn make<'a>(
         .flat_map(|(_, made)| made.unit.record.findings.clone());
     push_new(findings, warnings);
     let mut units = link(plan, &outcome.made, shop, tokens, findings)?;
+    let objects = objects(plan, shop, tokens, findings, &mut files)?;
     fs::remove_dir(shop.work)?;
     let alone = outcome.made.into_iter();
     let alone = alone.filter(|(job, _)| job.source.link.is_none());
@@ -123,6 +133,7 @@ pub(crate) fn make<'a>(
     }));
     Ok(MadeAll {
         units,
+        objects,
         files: files.into_iter().collect(),
     })
 }
@@ -173,6 +184,38 @@ fn link<'a>(
         }
     }
     Ok(units)
+}
+
+/// Compiles the sources of host functions, those of which nothing is known and the longest first.
+fn objects<'a>(
+    plan: &Plan<'a>,
+    shop: &Shop<'_>,
+    tokens: &Tokens,
+    findings: &mut Vec<Diagnostic>,
+    files: &mut BTreeSet<PathBuf>,
+) -> Result<Vec<MadeObject<'a>>, BuildError> {
+    let mut jobs: Vec<_> = plan.host.iter().collect();
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.cost()));
+    let mut objects = Vec::new();
+    for result in pool::run(&jobs, tokens, |job| job.make(shop)) {
+        match result {
+            Ok(made) => {
+                files.extend(made.files.iter().cloned());
+                push_new(findings, made.findings().iter().cloned());
+                objects.push(made);
+            }
+            Err(UnitError::Findings {
+                findings: wrong,
+                files: read,
+            }) => {
+                files.extend(read);
+                push_new(findings, wrong);
+            }
+            Err(error) => return Err(fatal(error)),
+        }
+    }
+    objects.sort_by_key(|made| made.source);
+    Ok(objects)
 }
 
 /// An error that is not the sources'.

@@ -17,12 +17,13 @@ use crate::emit::emit;
 use crate::env::Env;
 use crate::fresh;
 use crate::fs::{self, FsError};
+use crate::host::{self, MadeObject};
 use crate::join::join_all;
 use crate::make::{Plan, make};
 use crate::package::Package;
 use crate::pool::Tokens;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{ObjectReport, Report};
 use crate::run::ToolError;
 use crate::store::Store;
 use crate::tools::{Tools, ToolsError};
@@ -45,6 +46,8 @@ pub struct Built {
     pub report: Report,
     /// Whether everything was there already.
     pub fresh: bool,
+    /// The toolkit that made it; `None` where nothing was compiled.
+    pub(crate) toolkit: Option<PathBuf>,
 }
 
 /// A build that did not.
@@ -114,6 +117,7 @@ pub fn build(
         return Ok(Built {
             report,
             fresh: true,
+            toolkit: Some(tools.root().to_owned()),
         });
     }
     let made = make(&plan, &shop, tokens, &mut findings)?;
@@ -121,7 +125,8 @@ pub fn build(
     findings.extend(store.lost());
     stop_at_errors(&mut findings, &sources, &made.files)?;
 
-    let modules = join_all(&made.units, &sources, &mut findings);
+    let mut modules = join_all(&made.units, &sources, &mut findings);
+    host::join(&mut modules, &made.objects);
     check::unknown_kernels(package, &modules, &mut findings);
     check::instances(package, &modules, &mut findings);
     stop_at_errors(&mut findings, &sources, &made.files)?;
@@ -129,16 +134,25 @@ pub fn build(
     let (bindings, mut report) = wrap::wrap(package, &modules);
     report.fingerprint = fresh::fingerprint(&Plan::new(&sources, &shop), &shop, &of_configuration);
     report.findings = findings;
+    let objects: Vec<_> = made.objects.iter().map(MadeObject::file).collect();
+    report.objects = (objects.iter())
+        .map(|object| ObjectReport {
+            file: object.file.clone(),
+            size: object.bytes.len() as u64,
+        })
+        .collect();
     report.files = made.files;
     report.folders = sources.folders.clone();
     if depth == Depth::Build {
         let images: Vec<_> = modules.iter().flat_map(|module| &module.images).collect();
-        let images: Vec<_> = images.iter().map(|image| image.image.clone()).collect();
-        emit(&package.out, &images, &bindings, &report)?;
+        let images = images.iter().map(|image| image.image.clone());
+        let files: Vec<_> = images.chain(objects).collect();
+        emit(&package.out, &files, &bindings, &report)?;
     }
     Ok(Built {
         report,
         fresh: false,
+        toolkit: Some(tools.root().to_owned()),
     })
 }
 

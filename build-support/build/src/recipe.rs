@@ -21,7 +21,7 @@ mod tests {
 
     /// Everything that can change what a unit is, from preprocessed text to checked PTX and signatures, and
     /// what is generated from it.
-    const CODE: [&str; 20] = [
+    const CODE: [&str; 22] = [
         "../device/gpuk.cuh",
         "../device/src",
         "../ptx/src",
@@ -29,7 +29,9 @@ mod tests {
         "src/capture.rs",
         "src/check",
         "src/ctype",
+        "src/function.rs",
         "src/generate",
+        "src/host",
         "src/instance.rs",
         "src/join.rs",
         "src/kernel.rs",

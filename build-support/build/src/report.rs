@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::Digest;
+use crate::function::Function;
 use crate::kernel::{Kernel, Symbol};
 use crate::resources::Resources;
 use crate::site::SiteRecord;
@@ -21,6 +22,9 @@ pub struct Report {
     pub(crate) bindings: Digest,
     /// By source.
     pub modules: Vec<ModuleReport>,
+    /// The objects of host functions, by source.
+    #[serde(default)]
+    pub objects: Vec<ObjectReport>,
     /// Findings that did not fail the build.
     pub findings: Vec<Diagnostic>,
     /// What to watch: every file that was read (the toolkit's own left out), relative to the package.
@@ -40,6 +44,9 @@ pub struct ModuleReport {
     pub kernels: Vec<KernelReport>,
     /// The variables that have handles.
     pub symbols: Vec<Symbol>,
+    /// The host functions that have declarations.
+    #[serde(default)]
+    pub functions: Vec<FunctionReport>,
     /// Its images.
     pub images: Vec<ImageReport>,
 }
@@ -57,6 +64,15 @@ pub struct KernelReport {
     pub resources: Vec<ArchResources>,
     /// The checks it reaches.
     pub sites: Vec<SiteRecord>,
+}
+
+/// One host function.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FunctionReport {
+    /// What the declaration is made from.
+    pub function: Function,
+    /// The declaration.
+    pub signature: String,
 }
 
 /// What a kernel takes, compiled for one architecture.
@@ -80,6 +96,15 @@ pub struct ImageReport {
     pub size: u64,
 }
 
+/// One object of host functions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ObjectReport {
+    /// The file, relative to the folder of the results.
+    pub file: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
 /// Names of the files in a package's folder of results.
 pub(crate) const REPORT: &str = "report.json";
 pub(crate) const BINDINGS: &str = "kernels.rs";
@@ -90,7 +115,9 @@ impl Report {
     pub fn artifacts(&self, out: &Path) -> Vec<PathBuf> {
         let images = self.modules.iter().flat_map(|module| &module.images);
         let images = images.map(|image| out.join(&image.file));
-        [out.join(BINDINGS)].into_iter().chain(images).collect()
+        let objects = self.objects.iter().map(|object| out.join(&object.file));
+        let bindings = [out.join(BINDINGS)].into_iter();
+        bindings.chain(images).chain(objects).collect()
     }
 
     /// What was compiled for, each architecture once.
@@ -123,11 +150,13 @@ impl Report {
     pub(crate) fn of(out: &Path) -> Option<Self> {
         let report: Self = read_json(&out.join(REPORT))?;
         let bindings = crate::fs::read(&out.join(BINDINGS)).ok()?;
-        let mut images = report.modules.iter().flat_map(|module| &module.images);
+        let images = report.modules.iter().flat_map(|module| &module.images);
+        let images = images.map(|image| (&image.file, image.size));
+        let objects = report.objects.iter().map(|it| (&it.file, it.size));
         let whole = Digest::of(&bindings) == report.bindings
-            && images.all(|image| {
-                let file = std::fs::metadata(out.join(&image.file));
-                file.is_ok_and(|file| file.len() == image.size)
+            && images.chain(objects).all(|(file, size)| {
+                let file = std::fs::metadata(out.join(file));
+                file.is_ok_and(|file| file.len() == size)
             });
         whole.then_some(report)
     }

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! units/<key>/{unit.json, module.ptx, module.cubin}    never changed once there, moved in whole
+//! units/<key>/{unit.json, host.o}                      the same, of a source of host functions
 //! traces/<input>.json                                  replaced by rename
 //! ```
 //!
@@ -152,40 +153,60 @@ impl Store {
 
     /// A unit that reads back whole.
     pub(crate) fn unit(&self, key: &Digest) -> Option<Unit> {
+        self.entry(key, |dir| read_unit(dir, key))
+    }
+
+    /// What `read` makes of an entry's folder; an entry of which it makes nothing is damaged.
+    pub(crate) fn entry<T>(
+        &self,
+        key: &Digest,
+        read: impl FnOnce(&Path) -> Option<T>,
+    ) -> Option<T> {
         let dir = self.unit_path(key);
         if !dir.is_dir() {
             return None;
         }
-        let unit = read_unit(&dir, key);
-        match unit {
+        let entry = read(&dir);
+        match entry {
             Some(_) => mark(&dir),
-            // Damaged: out of the way, so that it is made again.
+            // Out of the way, so that it is made again.
             None => self.remove(&dir),
         }
-        unit
+        entry
     }
 
     /// Keeps a unit, if the folder can be written to; one that another process kept first stays.
     pub(crate) fn keep(&self, unit: &Unit) {
-        if let Err(error) = self.try_keep(unit)
+        let record = to_json(&unit.record);
+        let files: [(&str, &[u8]); 3] = [
+            ("module.ptx", &unit.ptx),
+            ("module.cubin", &unit.cubin),
+            ("unit.json", &record),
+        ];
+        self.keep_entry(&unit.key, &files);
+    }
+
+    /// Keeps the files of an entry, as [`keep`](Self::keep) does a unit's; the last is `unit.json`.
+    pub(crate) fn keep_entry(&self, key: &Digest, files: &[(&str, &[u8])]) {
+        if let Err(error) = self.try_keep(key, files)
             && let Ok(mut lost) = self.lost.lock()
         {
             lost.get_or_insert(error);
         }
     }
 
-    fn try_keep(&self, unit: &Unit) -> Result<(), FsError> {
+    fn try_keep(&self, key: &Digest, files: &[(&str, &[u8])]) -> Result<(), FsError> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = self
             .units
             .join(format!("new-{}-{unique}", std::process::id()));
         fs::create_dir(&temporary)?;
-        let written = fs::write_private(&temporary.join("module.ptx"), &unit.ptx)
-            .and_then(|()| fs::write_private(&temporary.join("module.cubin"), &unit.cubin))
-            .and_then(|()| fs::write_private(&temporary.join("unit.json"), &to_json(&unit.record)))
+        let mut files = files.iter();
+        let written = files
+            .try_for_each(|(name, bytes)| fs::write_private(&temporary.join(name), bytes))
             .and_then(|()| {
-                let place = self.unit_path(&unit.key);
+                let place = self.unit_path(key);
                 fs::rename(&temporary, &place).or_else(|error| match place.is_dir() {
                     true => Ok(()),
                     false => Err(error),

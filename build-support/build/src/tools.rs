@@ -22,6 +22,7 @@ use crate::toolchain::{self, NotFound, Request, Toolchain};
 #[derive(Debug)]
 pub(crate) struct Tools {
     toolchain: Toolchain,
+    host: HostCompiler,
     recipes: BTreeMap<Arch, Recipe>,
     /// The same, for sources whose functions others may call.
     relocatable: BTreeMap<Arch, Recipe>,
@@ -146,13 +147,14 @@ impl Tools {
         }
         let known = Known {
             toolchain: Some(toolchain.clone()),
-            host: Some(host),
+            host: Some(host.clone()),
             recipes: keyed,
         };
         fs::write(&kept, &to_json(&known))?;
         let relocatable = recipes.iter().map(|(arch, it)| (*arch, it.relocatable()));
         Ok(Self {
             toolchain,
+            host,
             relocatable: relocatable.collect(),
             recipes,
             wrapper: package.config.wrapper.clone(),
@@ -197,6 +199,42 @@ impl Tools {
             Ok(text) => text.replace(&folder, "\"").into_bytes(),
             Err(other) => other.into_bytes(),
         }
+    }
+
+    /// What an object of host functions depends on beside what it reads and the flags as written.
+    pub(crate) fn host_identity(&self) -> String {
+        let of_archs = self.recipes.values().map(Recipe::identity);
+        of_archs.collect::<Vec<_>>().join("\n")
+    }
+
+    /// nvcc as it compiles host functions: for every architecture of a package, and newer devices.
+    pub(crate) fn nvcc(&self, package: &Package) -> ToolCommand {
+        let mut command = ToolCommand::new(&self.toolchain.nvcc);
+        for (nth, arch) in package.config.archs.iter().enumerate() {
+            command = command.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
+            if nth == 0 && arch.is_forward() {
+                command = command.arg(format!("-gencode=arch=compute_{arch},code=compute_{arch}"));
+            }
+        }
+        if let Some(ccbin) = &self.host.ccbin {
+            command = command.arg("-ccbin").arg(ccbin);
+        }
+        if cfg!(unix) {
+            // Rust links position-independent programs.
+            command = command.arg("-Xcompiler=-fPIC");
+        }
+        for (name, value) in &self.host.env {
+            command = command.env(name, value);
+        }
+        // nvcc takes an empty one for a compiler without a name.
+        command
+            .env("NVCC_CCBIN", &self.host.path)
+            .args(package.flags())
+    }
+
+    /// The toolkit's folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.toolchain.root
     }
 
     /// Whether a file belongs to the toolkit, for which its identity stands.

@@ -10,15 +10,20 @@ use crate::generate::{self, ImageBinding, ImageKind, ModuleBindings, Variant};
 use crate::join::{Facts, Module, ModuleImage};
 use crate::kernel::Kernel;
 use crate::package::Package;
-use crate::report::{ArchResources, ImageReport, KernelReport, ModuleReport, Report};
+use crate::report::{
+    ArchResources, FunctionReport, ImageReport, KernelReport, ModuleReport, Report,
+};
 use crate::resources::Resources;
 use crate::source::docs;
 
-/// Draws the wrappers of all modules that have kernels.
+/// Draws the wrappers of all modules that have kernels or host functions.
 pub(crate) fn wrap(package: &Package, modules: &[Module<'_>]) -> (String, Report) {
     let modules: Vec<_> = modules
         .iter()
-        .filter(|module| !module.signatures.kernels.is_empty())
+        .filter(|module| {
+            let signatures = &module.signatures;
+            !signatures.kernels.is_empty() || !signatures.functions.is_empty()
+        })
         .collect();
     let sources: Vec<_> = modules
         .iter()
@@ -38,6 +43,7 @@ pub(crate) fn wrap(package: &Package, modules: &[Module<'_>]) -> (String, Report
         fingerprint: None,
         bindings: Digest::of(text.as_bytes()),
         modules: reports.collect(),
+        objects: Vec::new(),
         findings: Vec::new(),
         files: Vec::new(),
         folders: Vec::new(),
@@ -52,6 +58,9 @@ fn bindings(package: &Package, module: &Module<'_>, name: String) -> ModuleBindi
     }
     for symbol in &mut signatures.symbols {
         symbol.docs = docs_of(package, &symbol.place);
+    }
+    for function in &mut signatures.functions {
+        function.docs = docs_of(package, &function.place);
     }
     let kernels = signatures.kernels.iter().zip(&module.facts);
     let checked = kernels.filter(|(_, facts)| facts.checked());
@@ -129,6 +138,12 @@ fn report(module: &Module<'_>, bindings: &ModuleBindings) -> ModuleReport {
             .map(kernel)
             .collect(),
         symbols: bindings.signatures.symbols.clone(),
+        functions: (bindings.signatures.functions.iter())
+            .map(|function| FunctionReport {
+                signature: generate::host_signature(&bindings.signatures, function),
+                function: function.clone(),
+            })
+            .collect(),
         images: module.images.iter().map(image).collect(),
     }
 }

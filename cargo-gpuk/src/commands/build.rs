@@ -32,7 +32,11 @@ fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
         Ok(done.iter().map(|done| said(done, shell, depth)).sum())
     });
     match done {
-        Ok(Summary { kernels, refused }) => {
+        Ok(Summary {
+            kernels,
+            functions,
+            refused,
+        }) => {
             let took = start.elapsed().as_secs_f64();
             let verb = match depth {
                 Depth::Build => "Finished",
@@ -42,10 +46,15 @@ fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
                 0 => String::new(),
                 refused => format!(", {refused} without a wrapper"),
             };
+            let functions = match functions {
+                0 => String::new(),
+                1 => ", 1 host function".to_owned(),
+                functions => format!(", {functions} host functions"),
+            };
             let noun = if kernels == 1 { "kernel" } else { "kernels" };
             shell.status(
                 verb,
-                format_args!("{kernels} {noun}{refused} in {took:.2}s"),
+                format_args!("{kernels} {noun}{refused}{functions} in {took:.2}s"),
             );
             kernels::finished(shell, Exit::Success)
         }
@@ -75,6 +84,7 @@ fn vendored(done: &[Done<'_>], shell: &Shell) -> Result<(), Exit> {
 #[derive(Default)]
 struct Summary {
     kernels: usize,
+    functions: usize,
     refused: usize,
 }
 
@@ -82,6 +92,7 @@ impl std::iter::Sum for Summary {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |sum, one| Self {
             kernels: sum.kernels + one.kernels,
+            functions: sum.functions + one.functions,
             refused: sum.refused + one.refused,
         })
     }
@@ -116,6 +127,12 @@ fn said(done: &Done<'_>, shell: &Shell, depth: Depth) -> Summary {
             .modules
             .iter()
             .map(|module| module.kernels.len())
+            .sum(),
+        functions: built
+            .report
+            .modules
+            .iter()
+            .map(|module| module.functions.len())
             .sum(),
         refused: built.report.refused(),
     }

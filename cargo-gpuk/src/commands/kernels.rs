@@ -142,8 +142,9 @@ pub(super) fn package(
 
 fn has_kernels(package: &Package) -> bool {
     let found = gpuk_build::discover::discover(package, &mut Vec::new());
-    found.is_ok_and(|sources| !sources.files.is_empty())
-        || package.config.kernels.iter().any(|pattern| pattern.written)
+    let mut patterns = (package.config.kernels.iter()).chain(&package.config.host_objects);
+    found.is_ok_and(|sources| !sources.files.is_empty() || !sources.host.is_empty())
+        || patterns.any(|pattern| pattern.written)
 }
 
 /// Says why a build failed.

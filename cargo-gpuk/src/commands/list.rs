@@ -1,4 +1,5 @@
-//! `cargo gpuk list`: the kernels, what they take of a multiprocessor, their Rust signatures and their checks.
+//! `cargo gpuk list`: the kernels, what they take of a multiprocessor, their Rust signatures and their checks;
+//! host functions and theirs.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use gpuk_build::resources::Resources;
 use super::kernels::{self, Done};
 use crate::cli::Work;
 use crate::exit::Exit;
-use crate::message::KernelMessage;
+use crate::message::{FunctionMessage, KernelMessage};
 use crate::ui::Shell;
 
 /// Of a name or a heading.
@@ -41,7 +42,8 @@ pub(super) fn print(done: &[Done<'_>], shell: &Shell) {
     for done in done {
         for module in &done.built.report.modules {
             if !shell.is_json() {
-                if !first {
+                // A host function begins with an empty line of its own.
+                if !first && !module.kernels.is_empty() {
                     shell.data("");
                 }
                 first = false;
@@ -50,6 +52,16 @@ pub(super) fn print(done: &[Done<'_>], shell: &Shell) {
             }
             for kernel in &module.kernels {
                 shell.json(&message(done, module, kernel));
+            }
+            for report in &module.functions {
+                shell.json(&FunctionMessage {
+                    reason: "gpuk-function",
+                    package_id: &done.member.id,
+                    source: module.source.to_string_lossy(),
+                    module: &module.module,
+                    signature: &report.signature,
+                    function: &report.function,
+                });
             }
         }
     }
@@ -76,7 +88,9 @@ fn message<'a>(
 
 /// A table of what the module's kernels take, then each kernel with its signature and its checks.
 fn human(module: &ModuleReport, shell: &Shell) {
-    shell.data(table(&module.kernels));
+    if !module.kernels.is_empty() {
+        shell.data(table(&module.kernels));
+    }
     for report in &module.kernels {
         let KernelReport {
             kernel, signature, ..
@@ -110,6 +124,14 @@ fn human(module: &ModuleReport, shell: &Shell) {
                 shell.data(format_args!("        {form}: {why}"));
             }
         }
+    }
+    for report in &module.functions {
+        let (module, function) = (&module.module, &report.function);
+        shell.data(format_args!(
+            "\n{HEAD}{module}::{}{HEAD:#}  {}",
+            function.name, function.place
+        ));
+        shell.data(wrapped(&report.signature));
     }
 }
 

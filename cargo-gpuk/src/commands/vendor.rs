@@ -39,6 +39,14 @@ fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
         )?,
     };
     let done = kernels::build(workspace, &release, shell, Depth::Build)?;
+    if let Some(done) = (done.iter()).find(|done| !done.built.report.objects.is_empty()) {
+        let name = &done.member.name;
+        shell.error(format_args!(
+            "`{name}` has host functions, whose objects cannot be vendored"
+        ));
+        shell.say("  they are linked for one target and one C++ library; vendor kernels of a package without `host-objects`");
+        return Err(Exit::Usage);
+    }
     let mut first = first.into_iter();
     for (done, last) in done.iter().zip(take(&done, shell)?) {
         let all = first.next().into_iter().chain([last]).collect();

@@ -74,7 +74,7 @@ impl Manifest {
             if let Some(metadata) = table(&document, &["workspace", "metadata", "gpuk"]) {
                 Reader::new(&workspace, &text, findings).table(metadata, &mut config);
                 // Not every package of a workspace has what a pattern for all of them names.
-                let patterns = config.kernels.iter_mut();
+                let patterns = config.kernels.iter_mut().chain(&mut config.host_objects);
                 patterns.for_each(|pattern| pattern.written = false);
             }
             if workspace != path {

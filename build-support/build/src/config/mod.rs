@@ -41,6 +41,8 @@ use crate::env::Env;
 pub struct Config {
     /// `kernels`: patterns of the sources, relative to the package.
     pub kernels: Vec<Pattern>,
+    /// `host-objects`: patterns of sources whose host functions are compiled, linked and declared, relative to the package.
+    pub host_objects: Vec<Pattern>,
     /// `exclude`: patterns of files that are not sources of their own.
     pub exclude: Vec<Pattern>,
     /// `archs`: what to compile for, lowest first.
@@ -92,6 +94,7 @@ impl Default for Config {
         ];
         Self {
             kernels: patterns.map(Pattern::assumed).to_vec(),
+            host_objects: Vec::new(),
             exclude: Vec::new(),
             archs: vec![Arch::DEFAULT],
             include: Vec::new(),

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "archs",
     "checks",
     "cuda",
@@ -24,6 +24,7 @@ const KEYS: [&str; 21] = [
     "export-include",
     "flags",
     "host-compiler",
+    "host-objects",
     "include",
     "include-from",
     "instantiate",
@@ -65,6 +66,7 @@ impl<'a> Reader<'a> {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "kernels" => self.set(&mut config.kernels, |r| r.list(value, pattern)),
+                "host-objects" => self.set(&mut config.host_objects, |r| r.list(value, pattern)),
                 "exclude" => self.set(&mut config.exclude, |r| r.list(value, pattern)),
                 "archs" => {
                     self.set(&mut config.archs, |r| r.list(value, FromStr::from_str));

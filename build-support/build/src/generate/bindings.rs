@@ -24,6 +24,16 @@ pub struct ModuleBindings {
     pub images: Vec<ImageBinding>,
 }
 
+impl ModuleBindings {
+    /// Whether all that it has is functions of the host: nothing to load.
+    pub(super) fn is_host(&self) -> bool {
+        let signatures = &self.signatures;
+        signatures.kernels.is_empty()
+            && signatures.symbols.is_empty()
+            && !signatures.functions.is_empty()
+    }
+}
+
 /// What one architecture has of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {

@@ -17,6 +17,7 @@ mod describe;
 mod docs;
 mod enumeration;
 mod expr;
+mod function;
 mod ident;
 mod image;
 mod instances;
@@ -38,6 +39,7 @@ mod view;
 pub(crate) use image::slashed;
 
 pub use bindings::{ImageBinding, ImageKind, ModuleBindings, Variant};
+pub use function::host_signature;
 pub use method::signature;
 pub(crate) use module::ABI;
 pub use module::{module, package};

@@ -4,6 +4,7 @@ use super::annotated::constant;
 use super::bindings::ModuleBindings;
 use super::enumeration::enumeration;
 use super::expr::{call, field, literal, macro_call, quoted, row, text};
+use super::function::functions;
 use super::image::images;
 use super::instances::{instances, seal};
 use super::kernel::info;
@@ -63,16 +64,21 @@ pub fn module(bindings: &ModuleBindings) -> String {
 fn draw(out: &mut Out, bindings: &ModuleBindings) {
     let source = &bindings.source;
     let names = Names::of(&bindings.signatures);
-    out.docs([format!("Kernels of `{source}`.")]);
+    out.docs([match bindings.is_host() {
+        true => format!("Host functions of `{source}`."),
+        false => format!("Kernels of `{source}`."),
+    }]);
     let allowed = ALLOWED.iter().map(|it| text(*it));
     let allowed = allowed.chain([text("reason = \"generated\"")]).collect();
     out.statement(&macro_call("#[allow(", allowed), "]");
     out.braced(format!("pub mod {}", bindings.name), |out| {
-        out.line(format!(
-            "// Digest of all that went into the images: {}",
-            bindings.digest
-        ));
-        out.line("");
+        if !bindings.is_host() {
+            out.line(format!(
+                "// Digest of all that went into the images: {}",
+                bindings.digest
+            ));
+            out.line("");
+        }
         let needs = needs(&bindings.signatures);
         for (feature, who) in &needs {
             let open = format!("::gpuk::__needs_{feature}!(");
@@ -81,7 +87,14 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
         if !needs.is_empty() {
             out.line("");
         }
-        kernels(out, bindings, &names);
+        let launches = !bindings.is_host();
+        if launches {
+            kernels(out, bindings, &names);
+        }
+        if launches && !bindings.signatures.functions.is_empty() {
+            out.line("");
+        }
+        functions(out, &bindings.signatures, &names);
         let templates = template::all(&bindings.signatures);
         for (template, shared) in templates.iter().zip(names.shared()) {
             instances(out, bindings, &names, template, shared);
@@ -95,7 +108,9 @@ fn draw(out: &mut Out, bindings: &ModuleBindings) {
         for it in &bindings.signatures.enums {
             enumeration(out, &names, it);
         }
-        images(out, bindings);
+        if launches {
+            images(out, bindings);
+        }
     });
 }
 

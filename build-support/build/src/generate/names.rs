@@ -12,7 +12,7 @@ use super::template;
 use crate::kernel::{Enum, Kernel, ParamType, Signatures, Struct, Symbol};
 
 /// Values that are in scope where parameters and fields stand: a parameter cannot shadow them.
-const VALUES: &[&str] = &["Err", "IMAGES", "None", "Ok", "Some"];
+pub(super) const VALUES: &[&str] = &["Err", "IMAGES", "None", "Ok", "Some"];
 
 /// Types that generated code names without a path.
 const PRIMITIVES: &[&str] = &[

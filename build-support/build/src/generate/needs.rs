@@ -24,6 +24,14 @@ pub(super) fn needs(signatures: &Signatures) -> Vec<(&'static str, String)> {
             }
         }
     }
+    for function in &signatures.functions {
+        let params = function.params.iter().map(|it| (&it.declared, &it.ty));
+        let returns = function.returns.iter().map(|(declared, ty)| (declared, ty));
+        uses.extend(params.chain(returns).filter_map(|(declared, ty)| {
+            let who = format!("`{declared}` in host function `{}`", function.name);
+            Some((ty.innermost()?, who))
+        }));
+    }
     for symbol in &signatures.symbols {
         let who = format!(
             "`{}`, the type of variable `{}`",

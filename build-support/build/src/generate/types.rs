@@ -45,7 +45,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    fn path(&self, item: &str) -> String {
+    pub(super) fn path(&self, item: &str) -> String {
         match self.root {
             "" => item.rsplit("::").next().unwrap_or_default().to_owned(),
             root => format!("{root}{item}"),

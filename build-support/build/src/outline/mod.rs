@@ -46,6 +46,7 @@ pub(crate) fn build(package: &Package, env: &Env, reason: &str) -> Result<Built,
         return Ok(Built {
             report,
             fresh: false,
+            toolkit: None,
         });
     }
     let sources = discover(package, &mut Vec::new()).unwrap_or_else(|_| Sources::default());
@@ -84,6 +85,7 @@ pub(crate) fn build(package: &Package, env: &Env, reason: &str) -> Result<Built,
     Ok(Built {
         report,
         fresh: false,
+        toolkit: None,
     })
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Answers {
     pub(crate) kernels: BTreeMap<usize, Vec<CType>>,
     /// Instances of kernel templates, by index into [`Declarations::instantiations`].
     pub(crate) instances: BTreeMap<usize, InstanceAnswer>,
+    /// What functions of the host return and take, by index into [`Declarations::functions`].
+    pub(crate) functions: BTreeMap<usize, (CType, Vec<CType>)>,
     /// Variables, by index into [`Declarations::variables`].
     pub(crate) variables: BTreeMap<usize, CType>,
     /// Structs by their [`Name::path`].
@@ -133,6 +135,9 @@ impl Answers {
                 let args = args.collect();
                 self.instances
                     .insert(*instance, InstanceAnswer { args, params });
+            }
+            Question::Function { index, .. } => {
+                self.functions.insert(*index, function_of(list.next()?)?);
             }
             Question::Variable { variable, .. } => {
                 self.variables.insert(*variable, type_of(list.next()?)?);
@@ -275,9 +280,14 @@ fn type_of(arg: Arg) -> Option<CType> {
 }
 
 fn params_of(arg: Arg) -> Option<Vec<CType>> {
+    function_of(arg).map(|(_, params)| params)
+}
+
+/// What a pointer's function returns and takes.
+fn function_of(arg: Arg) -> Option<(CType, Vec<CType>)> {
     match arg {
         Arg::Type(CType::Pointer(to, _)) => match *to {
-            CType::Function(_, params) => Some(params),
+            CType::Function(returns, params) => Some((*returns, params)),
             _ => None,
         },
         _ => None,

@@ -38,6 +38,12 @@ pub(super) enum Question {
         /// Whether size, alignment and traits of its parameters are wanted.
         rooms: bool,
     },
+    /// The type of a function of the host.
+    Function {
+        /// Index into [`Declarations::functions`].
+        index: usize,
+        function: String,
+    },
     /// The type of a variable.
     Variable {
         /// Index into [`Declarations::variables`].
@@ -89,23 +95,45 @@ const MAX_VALUES: usize = 1000;
 /// More variables than anybody sets from the host.
 const MAX_VARIABLES: usize = 300;
 
-/// All questions about the declarations.
+/// What launchers return, by its names. The toolkit's headers are not read, so its values are told here.
+const ERROR: [&str; 2] = ["cudaError", "cudaError_t"];
+
+/// Those that a launch returns, and those that say that there is no device for it (CUDA 10.2 and later).
+const ERRORS: [&str; 15] = [
+    "cudaSuccess",
+    "cudaErrorInvalidValue",
+    "cudaErrorMemoryAllocation",
+    "cudaErrorInitializationError",
+    "cudaErrorInvalidConfiguration",
+    "cudaErrorInsufficientDriver",
+    "cudaErrorInvalidDeviceFunction",
+    "cudaErrorNoDevice",
+    "cudaErrorInvalidDevice",
+    "cudaErrorNoKernelImageForDevice",
+    "cudaErrorNotReady",
+    "cudaErrorIllegalAddress",
+    "cudaErrorLaunchOutOfResources",
+    "cudaErrorAssert",
+    "cudaErrorLaunchFailure",
+];
+
+/// All questions about kernels and variables.
 pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
-    let mut asker = Asker {
-        declarations,
-        resolver: Resolver::new(declarations),
-        seen: BTreeSet::new(),
-        words: Vec::new(),
-        out: Vec::new(),
-    };
+    let mut asker = Asker::new(declarations);
     asker.kernels();
     asker.instances();
     asker.variables();
+    asker.implicit();
     asker.types();
-    let numbered = asker.out.into_iter().enumerate();
-    numbered
-        .map(|(number, question)| Asked { number, question })
-        .collect()
+    asker.numbered()
+}
+
+/// All questions about functions of the host.
+pub(super) fn of_functions(declarations: &Declarations) -> Vec<Asked> {
+    let mut asker = Asker::new(declarations);
+    asker.functions();
+    asker.types();
+    asker.numbered()
 }
 
 struct Asker<'d> {
@@ -118,6 +146,50 @@ struct Asker<'d> {
 }
 
 impl<'d> Asker<'d> {
+    fn new(declarations: &'d Declarations) -> Self {
+        Self {
+            declarations,
+            resolver: Resolver::new(declarations),
+            seen: BTreeSet::new(),
+            words: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    fn numbered(self) -> Vec<Asked> {
+        let numbered = self.out.into_iter().enumerate();
+        numbered
+            .map(|(number, question)| Asked { number, question })
+            .collect()
+    }
+
+    fn functions(&mut self) {
+        let all = self.declarations.functions.iter();
+        let texts = all.flat_map(|it| {
+            let params = it.params.iter().map(|param| &param.text);
+            params.chain([&it.returns])
+        });
+        if texts
+            .flat_map(|text| words(text))
+            .any(|word| ERROR.contains(&word))
+        {
+            self.out.push(Question::Enum {
+                ty: format!("::{}", ERROR[0]),
+                values: ERRORS.map(str::to_owned).to_vec(),
+            });
+        }
+        for (index, declared) in self.declarations.functions.iter().enumerate() {
+            self.mention(&declared.params);
+            self.words.extend(words(&declared.returns));
+            let function = format!("::{}", declared.path());
+            self.out.push(Question::Function {
+                index,
+                function: function.clone(),
+            });
+            self.templates_of(&declared.params, &declared.scope, &[], &function);
+        }
+    }
+
     fn kernels(&mut self) {
         let mut paths = BTreeSet::new();
         let kernels = &self.declarations.kernels;
@@ -317,16 +389,20 @@ impl<'d> Asker<'d> {
         }
     }
 
+    /// Which types an implicit instance of a template takes is not known before it is compiled.
+    fn implicit(&mut self) {
+        let declarations = self.declarations;
+        let implicit = |kernel: &DeclaredKernel| kernel.template.is_some();
+        if declarations.kernels.iter().any(implicit) {
+            self.words
+                .extend(declarations.types.iter().map(|ty| ty.name.as_str()));
+        }
+    }
+
     /// Follows the words met so far through aliases and fields, and asks for every struct and enum on the
     /// way.
     fn types(&mut self) {
         let declarations = self.declarations;
-        let implicit = |kernel: &DeclaredKernel| kernel.template.is_some();
-        if declarations.kernels.iter().any(implicit) {
-            // Which types an implicit instance takes is not known before it is compiled.
-            self.words
-                .extend(declarations.types.iter().map(|ty| ty.name.as_str()));
-        }
         let mut asked = 0;
         while let Some(word) = self.words.pop() {
             if !self.seen.insert(word) {

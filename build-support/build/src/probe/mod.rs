@@ -62,6 +62,11 @@ impl Probe {
         Self::of(ask::questions(declarations))
     }
 
+    /// Asks for the types of functions of the host, and for the layout of the structs they mention.
+    pub(crate) fn of_functions(declarations: &Declarations) -> Self {
+        Self::of(ask::of_functions(declarations))
+    }
+
     /// Asks for nothing.
     pub(crate) fn none() -> Self {
         Self::of(Vec::new())

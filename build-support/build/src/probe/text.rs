@@ -92,6 +92,7 @@ fn line(asked: &Asked) -> String {
             let rooms = rooms(number, function, *of);
             within(scope, &(rooms + &types(number, &list.join(", "))))
         }
+        Question::Function { function, .. } => types(number, &format!("decltype(&{function})")),
         Question::Variable { ty, .. } => types(number, ty),
         Question::Enum { ty, values } => enumeration(number, ty, values),
         Question::Layout {

@@ -29,8 +29,8 @@ pub(super) fn param(types: &mut Types<'_>, ty: &CType, slot: Slot) -> Result<Par
     }
 }
 
-/// Whether a kernel may not write what lies there; an array is as constant as its elements.
-fn is_constant(ty: &CType) -> bool {
+/// Whether nobody may write what lies there; an array is as constant as its elements.
+pub(super) fn is_constant(ty: &CType) -> bool {
     match ty {
         CType::Named(_, qualifiers) | CType::Pointer(_, qualifiers) => qualifiers.constant,
         CType::Array(of, _) => is_constant(of),

@@ -5,6 +5,7 @@
 
 mod entry;
 mod fit;
+mod function;
 mod members;
 mod names;
 mod origin;
@@ -27,6 +28,7 @@ use crate::probe::Answers;
 use crate::source::Declarations;
 
 pub(crate) use entry::{Entry, Slot};
+pub(crate) use function::of_host;
 use names::Named;
 use origin::{Origin, Origins};
 pub(crate) use ptx::{of_cuda, of_ptx};
@@ -81,7 +83,7 @@ pub(crate) fn join(
     findings.extend(refused);
     let signatures = Signatures {
         templates: template::defined(declarations, &instantiated),
-        ..types.signatures(kernels, symbols)
+        ..types.signatures(kernels, symbols, Vec::new())
     };
     (signatures, findings)
 }

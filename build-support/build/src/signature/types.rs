@@ -6,6 +6,7 @@ use super::members::{Members, Shared};
 use super::size::{self, Room};
 use crate::annotation;
 use crate::ctype::{Arg, CType, Name, Part};
+use crate::function::{Function, HostType};
 use crate::instance::TemplateValue;
 use crate::kernel::{Enum, Field, Kernel, ParamType, Scalar, Signatures, Struct, Symbol, Type};
 use crate::probe::{Answers, EnumAnswer, Layout};
@@ -234,9 +235,25 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Kernels and variables with the structs and enums that they mention, directly or by fields.
-    pub(super) fn signatures(&self, kernels: Vec<Kernel>, symbols: Vec<Symbol>) -> Signatures {
+    /// A struct that was found.
+    pub(super) fn found(&self, path: &str) -> Option<&Struct> {
+        self.structs.get(path)?.as_ref().ok()
+    }
+
+    /// Kernels, variables and functions with the structs and enums that they mention, directly or by fields.
+    pub(super) fn signatures(
+        &self,
+        kernels: Vec<Kernel>,
+        symbols: Vec<Symbol>,
+        functions: Vec<Function>,
+    ) -> Signatures {
         let mut wanted = Vec::new();
+        for function in &functions {
+            let params = function.params.iter().map(|param| &param.ty);
+            let returns = function.returns.iter().map(|(_, ty)| ty);
+            let types = params.chain(returns).filter_map(HostType::innermost);
+            types.for_each(|ty| mentioned(ty, &mut wanted));
+        }
         for symbol in &symbols {
             mentioned(&symbol.ty, &mut wanted);
         }
@@ -284,6 +301,7 @@ impl<'a> Types<'a> {
             structs,
             enums,
             symbols,
+            functions,
             templates: Vec::new(),
         }
     }

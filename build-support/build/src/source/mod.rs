@@ -9,6 +9,7 @@ mod cursor;
 mod declarator;
 pub(crate) mod docs;
 mod extent;
+mod function;
 mod instance;
 mod lexer;
 mod locate;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::Place;
 use crate::kernel::ends_with;
 pub(crate) use annotation::{DeclaredAnnotation, Spot};
+pub(crate) use function::checks;
 pub(crate) use instance::{instantiation, written_instance};
 
 /// Everything read from one preprocessed text.
@@ -32,6 +34,8 @@ pub(crate) struct Declarations {
     pub(crate) kernels: Vec<DeclaredKernel>,
     /// `template __global__ void scale<float>(…);`
     pub(crate) instantiations: Vec<DeclaredInstance>,
+    /// Functions of the host with a body whose symbol is their name, in the order of the text.
+    pub(crate) functions: Vec<DeclaredFunction>,
     /// Variables in the device's memory, other declarations of them included, in the order of the text.
     pub(crate) variables: Vec<DeclaredVariable>,
     /// Structs, classes, unions and enums with a body.
@@ -96,6 +100,28 @@ impl DeclaredKernel {
     /// Whether a name, written with some of its namespaces, means it.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         ends_with(&self.path(), name)
+    }
+}
+
+/// An `extern "C"` function of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeclaredFunction {
+    /// The namespaces around it, outermost first.
+    pub(crate) scope: Vec<String>,
+    /// Its name without scope.
+    pub(crate) name: String,
+    /// What stands in front of its name, attributes left out, a space between any two tokens.
+    pub(crate) returns: String,
+    /// Its parameters.
+    pub(crate) params: Vec<DeclaredParam>,
+    /// The line of its name.
+    pub(crate) place: Place,
+}
+
+impl DeclaredFunction {
+    /// The name with its scope, as C++ writes it from inside the file.
+    pub(crate) fn path(&self) -> String {
+        qualified(&self.scope, &self.name)
     }
 }
 

@@ -251,7 +251,7 @@ impl<'a, 't> Parser<'a, 't> {
         own.into_iter().chain(of_params).collect()
     }
 
-    fn params_at(&self, call: usize) -> Vec<DeclaredParam> {
+    pub(super) fn params_at(&self, call: usize) -> Vec<DeclaredParam> {
         params(self.between(call))
     }
 
@@ -297,6 +297,9 @@ impl<'a, 't> Parser<'a, 't> {
             self.functions.entry(last).or_default().push(function);
         }
         let head = Tokens(&self.tokens.0[first..extent.head_end]);
+        if extent.body && self.c_linkage && header.is_none() && name.path.len() == 1 {
+            self.host_function(from, name.at, call);
+        }
         if head.mark_kernel() {
             let first = self.ahead.unwrap_or(first);
             let mut scope = self.scope.clone();

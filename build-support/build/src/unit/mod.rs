@@ -17,7 +17,7 @@ mod link;
 mod mark;
 mod preprocess;
 mod settle;
-mod shadow;
+pub(crate) mod shadow;
 mod sign;
 mod text;
 
@@ -270,14 +270,14 @@ impl<'a> Job<'a> {
 }
 
 impl UnitError {
-    fn findings(findings: Vec<Diagnostic>) -> Self {
+    pub(crate) fn findings(findings: Vec<Diagnostic>) -> Self {
         Self::Findings {
             findings,
             files: Vec::new(),
         }
     }
 
-    fn unreadable(source: &Path, error: &ParseError) -> Self {
+    pub(crate) fn unreadable(source: &Path, error: &ParseError) -> Self {
         let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
         Self::findings(vec![Diagnostic::new(None, Level::Error, message)])
     }
@@ -295,7 +295,7 @@ impl UnitError {
         self
     }
 
-    fn having_read(self, read: &[PathBuf]) -> Self {
+    pub(crate) fn having_read(self, read: &[PathBuf]) -> Self {
         match self {
             Self::Findings { findings, .. } => Self::Findings {
                 findings,

@@ -12,7 +12,7 @@ use super::Shop;
 ///
 /// The names are those of the package's files and of its `include` folders; the folders searched are those and
 /// every folder that a file was read from. System headers are left to the compilers.
-pub(super) fn places(shop: &Shop<'_>, read: &[PathBuf]) -> Vec<PathBuf> {
+pub(crate) fn places(shop: &Shop<'_>, read: &[PathBuf]) -> Vec<PathBuf> {
     let package = shop.package;
     let include = [&package.config.include[..], &package.headers].concat();
     absent(&package.root, &include, read)

@@ -1,6 +1,7 @@
 //! Bindings by hand, one per golden file.
 
 pub(crate) mod annotated;
+mod host;
 pub(crate) mod templates;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("variants", vec![variants()]),
         ("annotated", vec![annotated::annotated()]),
         ("symbols", vec![symbols()]),
+        ("host", host::host()),
         ("empty", vec![module("empty", vec![], vec![])]),
         (
             "package",

@@ -1,0 +1,136 @@
+//! `HostJob -> Read`: every file that any of nvcc's passes reads, and the text that the functions stand in.
+//!
+//! The passes differ by `__CUDA_ARCH__`: the host's has none. So all are preprocessed, which takes a small part of the
+//! time that compiling does, and the object's key is the content of what they read together.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::{HostJob, digests};
+use crate::digest::Digest;
+use crate::fs;
+use crate::message;
+use crate::run::ToolOutput;
+use crate::source::Declarations;
+use crate::unit::{Shop, UnitError};
+
+/// What a source is made of.
+pub(super) struct Read {
+    /// The device's text for the lowest architecture.
+    pub(super) text: Vec<u8>,
+    pub(super) declarations: Declarations,
+    /// Every file, relative to the package where it lies below it; the toolkit's own left out.
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Read {
+    /// What the object is made of, wherever the package lies.
+    pub(super) fn key(&self, job: &HostJob<'_>, shop: &Shop<'_>) -> Digest {
+        let named = |path: &Path| {
+            let own =
+                path.is_relative() && !shop.package.root.join(path).starts_with(&shop.package.out);
+            let name = if own {
+                Some(path.as_os_str())
+            } else {
+                path.file_name()
+            };
+            name.unwrap_or_default().as_encoded_bytes().to_vec()
+        };
+        let files = digests(shop, &self.files);
+        let files = files
+            .iter()
+            .flat_map(|(path, digest)| [named(path), digest.as_str().as_bytes().to_vec()]);
+        let parts: Vec<_> = files.collect();
+        let parts = parts.iter().map(Vec::as_slice);
+        Digest::of_parts([job.input.as_str().as_bytes()].into_iter().chain(parts))
+    }
+}
+
+/// Preprocesses for the host and for every architecture.
+pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError> {
+    let root = &shop.package.root;
+    let of_source = || {
+        std::slice::from_ref(&job.source)
+            .iter()
+            .map(|it| it.to_path_buf())
+    };
+    let checked = |output: &ToolOutput| {
+        if output.status.success() {
+            return Ok(());
+        }
+        let findings = message::findings(&output.stderr, true);
+        let files: Vec<_> = of_source().collect();
+        Err(UnitError::findings(findings).having_read(&files))
+    };
+    let host = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
+    let output = host.dir(root).output()?;
+    checked(&output)?;
+    let mut files: BTreeSet<_> = dependencies(&String::from_utf8_lossy(&output.stdout))
+        .into_iter()
+        .collect();
+    let mut lowest = None;
+    for arch in &shop.package.config.archs {
+        let out = job.scratch(shop, "ii");
+        let recipe = shop.tools.recipe(*arch, false)?;
+        let output = recipe.preprocess(job.source, &out, root).output()?;
+        checked(&output)?;
+        let text = fs::read(&out)?;
+        let declarations = Declarations::read(&String::from_utf8_lossy(&text));
+        files.extend(declarations.files.iter().cloned());
+        lowest.get_or_insert((text, declarations));
+    }
+    let (text, mut declarations) = lowest.unwrap_or_default();
+    let own = |path: &Path| shop.tools.is_own_header(path);
+    declarations.functions.retain(|it| !own(&it.place.file));
+    let files: BTreeSet<_> = files
+        .iter()
+        .filter(|path| !own(path))
+        .map(|path| path.strip_prefix(root).unwrap_or(path).to_owned())
+        .collect();
+    Ok(Read {
+        text,
+        declarations,
+        files: files.into_iter().collect(),
+    })
+}
+
+/// The files of a rule for make: behind the colon, blanks in names escaped, lines joined.
+fn dependencies(rule: &str) -> Vec<PathBuf> {
+    let rule = rule.replace("\\\r\n", " ").replace("\\\n", " ");
+    let Some((_, rest)) = rule.split_once(" :").or_else(|| rule.split_once(": ")) else {
+        return Vec::new();
+    };
+    let (mut files, mut word) = (Vec::new(), String::new());
+    let mut chars = rest.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if matches!(chars.peek(), Some(' ' | '#')) => word.extend(chars.next()),
+            '$' if chars.peek() == Some(&'$') => word.extend(chars.next()),
+            c if c.is_whitespace() => files.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    files.push(word);
+    files.retain(|word| !word.is_empty());
+    files.into_iter().map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read() {
+        // As nvcc 13.0 prints it.
+        let rule = "t.o : k/t.cu \\\n    /usr/include/features.h \\\n    inc/a\\ b.h inc/c$$d.h\n";
+        let files = dependencies(rule);
+        let expected = [
+            "k/t.cu",
+            "/usr/include/features.h",
+            "inc/a b.h",
+            "inc/c$d.h",
+        ];
+        assert_eq!(files, expected.map(PathBuf::from));
+        assert!(dependencies("").is_empty());
+    }
+}

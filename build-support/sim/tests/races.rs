@@ -41,12 +41,15 @@ fn clean(report: &Report) {
     assert_eq!(report.findings, []);
 }
 
-/// Finds races and nothing else, whatever the order of warps and however many cores.
+/// Finds races and nothing else, whatever the order of warps and however many cores. That some of them write the same
+/// bytes depends on how the cores run.
 #[track_caller]
 fn always(launch: impl Fn(&Sim) -> Report) {
     for (threads, seed) in [(1, 0), (2, 0), (2, 7), (1, 8)] {
         let report = launch(&sim_with(threads, seed, Uninitialised::Off));
-        assert_eq!(kinds(&report), [Kind::Race], "seed {seed}: {report:?}");
+        let mut kinds = kinds(&report);
+        kinds.retain(|kind| *kind != Kind::SameValueRace);
+        assert_eq!(kinds, [Kind::Race], "seed {seed}: {report:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A record names a check by its number in the image's table, which the host has. So an image with checks carries a
 //! hash of its table, in a variable of its own, and whoever loads it compares. The number of a check is its place in
-//! the order of the PTX; what stays when others are added is its [`site`] hash.
+//! the order of the PTX; what stays when others are added is its `site` hash.
 
 use crate::abi::ValueType;
 

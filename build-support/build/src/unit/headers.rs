@@ -77,9 +77,11 @@ impl Prefixes {
                 fs::read(path).map_or(true, |text| contains(&text, "__COUNTER__"))
             })
         };
+        // gpuk's own counts to name variables that are in no module.
+        let own = |path: &PathBuf| path.ends_with(gpuk_device::HEADER_NAME);
         !read
             .iter()
-            .any(|path| prefix.once.contains(path) || counts(path))
+            .any(|path| prefix.once.contains(path) || !own(path) && counts(path))
     }
 }
 

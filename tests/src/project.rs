@@ -90,6 +90,31 @@ impl Project {
         )
     }
 
+    /// Gives it a build script that builds its kernels, with this workspace's crates and what they were locked with.
+    ///
+    /// All such projects below `folder`, for tests `CARGO_TARGET_TMPDIR`, share their dependencies' artifacts.
+    ///
+    /// # Panics
+    /// A file cannot be read or written.
+    #[must_use]
+    pub fn scripted(self, folder: &str) -> Self {
+        let support = workspace_root().join("build-support");
+        let (runtime, build) = (support.join("runtime"), support.join("build"));
+        let target = Path::new(folder).join("script").display().to_string();
+        let read = |path: PathBuf| std::fs::read_to_string(path).expect("the file is there");
+        let manifest = read(self.root().join("Cargo.toml"));
+        let lock = read(workspace_root().join("Cargo.lock"));
+        self.env("CARGO_TARGET_DIR", Some(&target))
+            .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+            .file("Cargo.lock", &lock)
+            .file(
+                "Cargo.toml",
+                &format!(
+                    "{manifest}\n[dependencies]\ngpuk = {{ path = {runtime:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {build:?} }}\n"
+                ),
+            )
+    }
+
     /// Sets or unsets a variable for the commands to come.
     #[must_use]
     pub fn env(mut self, name: &str, value: Option<&str>) -> Self {

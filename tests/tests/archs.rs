@@ -1,6 +1,8 @@
 //! Kernels that the architectures do not have alike, through their wrappers on the simulator.
 
-use gpuk_tests::{Project, workspace_root};
+use std::path::Path;
+
+use gpuk_tests::Project;
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
@@ -79,23 +81,11 @@ fn launches() {
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_a_kernel_of_some_architectures_is_an_error_value_elsewhere() {
-    let support = workspace_root().join("build-support");
-    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("sim");
-    let manifest = format!(
-        "\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
-        support.join("runtime"),
-        support.join("build"),
-    );
-    let mut project = Project::new("simulated", GPUK)
+    let mut project = Project::new("varied", GPUK)
         .config("archs = ['80', '86', '90', '100']")
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .file("kernels/archs.cu", SOURCE)
         .file("src/lib.rs", USER);
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    let own = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    project.write("Cargo.lock", &lock);
-    project.write("Cargo.toml", &format!("{own}{manifest}"));
     for capability in ["8.0", "8.6", "9.0", "12.0"] {
         project = project.env("GPUK_SIM_CAPABILITY", Some(capability));
         let tested = project.gpuk(&["test", "--sim", "--offline", "--", "--lib"]);
@@ -111,7 +101,7 @@ fn nvcc_a_kernel_of_some_architectures_is_an_error_value_elsewhere() {
         "{}",
         built.shown()
     );
-    let folder = target.join("gpuk/simulated/images");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("script/gpuk/varied/images");
     let images = std::fs::read_dir(folder).unwrap().flatten();
     let names = images.filter_map(|image| image.file_name().into_string().ok());
     let mut ptx: Vec<_> = names

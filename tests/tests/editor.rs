@@ -32,6 +32,27 @@ fn nvcc_a_wrapper_is_shown() {
     );
     assert!(one.stdout.ends_with("\n}"), "{}", one.stdout);
     assert!(all.stdout.len() > 2 * one.stdout.len());
+    project.write(
+        "kernels/tile.cu",
+        "template <int N> __global__ void tile(int *p) { *p = N; }\ntemplate __global__ void tile<4>(int *);\n",
+    );
+    let listed = project.gpuk(&["list", "-q"]).ok();
+    assert!(
+        listed.stdout.contains("\ntile::tile_4 "),
+        "{}",
+        listed.stdout
+    );
+    let instance = project.gpuk(&["expand", "-q", "tile::tile_4"]).ok();
+    let method = project.gpuk(&["expand", "-q", "tile::tile"]).ok();
+    assert!(
+        method.stdout.contains("\npub unsafe fn tile<"),
+        "{}",
+        method.stdout
+    );
+    assert_eq!(
+        instance.stdout, method.stdout,
+        "of the template that it is of"
+    );
     let none = project.gpuk(&["expand", "-q", "set::sat"]);
     assert_eq!(none.code, Some(2));
     assert!(

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpuk_tests::{Project, fetch, workspace_root};
+use gpuk_tests::{Project, fetch};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
@@ -63,12 +63,9 @@ fn a_launcher_is_linked() {
 
 /// A crate with two sources of host functions and a header.
 fn package() -> Project {
-    let support = workspace_root().join("build-support");
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script");
-    let project = Project::new("p", GPUK)
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
+    Project::new("p", GPUK)
         .config("host-objects = ['cuda/launchers/*.cu']\narchs = ['80', '90']")
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .file(
             "src/lib.rs",
             "//! Launchers.\n#![deny(warnings, missing_docs)]\ngpuk::include_kernels!();\n",
@@ -76,14 +73,7 @@ fn package() -> Project {
         .file("tests/calls.rs", &TEST.replace("FACTOR", "1"))
         .file("cuda/launchers/sum.cuh", HEADER)
         .file("cuda/launchers/sum.cu", SUM)
-        .file("cuda/launchers/scale.cu", SCALE);
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    let (runtime, build) = (support.join("runtime"), support.join("build"));
-    project.file("Cargo.lock", &lock).file(
-        "Cargo.toml",
-        &format!("{manifest}\n[dependencies]\ngpuk = {{ path = {runtime:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {build:?} }}\n"),
-    )
+        .file("cuda/launchers/scale.cu", SCALE)
 }
 
 /// The entries of a store.

@@ -2,33 +2,18 @@
 
 use std::path::PathBuf;
 
-use gpuk_tests::{Output, Project, workspace_root};
+use gpuk_tests::{Output, Project};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
 /// A crate with a build script; all such crates share their dependencies' artifacts.
 fn package(name: &str) -> Project {
-    let support = workspace_root().join("build-support");
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script");
-    let project = Project::new(name, GPUK)
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+    Project::new(name, GPUK)
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .file("src/lib.rs", "//! Kernels.\n#![deny(warnings, missing_docs)]\ngpuk::include_kernels!();\n")
         .file("kernels/scale.cuh", "#define FACTOR 2\n")
         .file("kernels/scale.cu", "#include \"scale.cuh\"\n/// Scales in place.\nextern \"C\" __global__ void scale(float *data, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) data[i] *= FACTOR;\n}\n")
-        .file("kernels/other.cu", "extern \"C\" __global__ void other(int *data) { data[0] = 1; }\n");
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    project
-        .file("Cargo.lock", &lock)
-        .file(
-            "Cargo.toml",
-            &format!(
-                "{manifest}\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
-                support.join("runtime"),
-                support.join("build"),
-            ),
-        )
+        .file("kernels/other.cu", "extern \"C\" __global__ void other(int *data) { data[0] = 1; }\n")
 }
 
 fn check(project: &Project) -> Output {

@@ -34,6 +34,32 @@ fn empty_variables_are_not_set() {
 }
 
 #[test]
+fn variables_of_the_store_that_make_no_sense_are_refused() {
+    for (name, value, said) in [
+        (
+            "GPUK_STORE",
+            "store",
+            "`GPUK_STORE` is `store`, not an absolute path",
+        ),
+        (
+            "GPUK_STORE_MIB",
+            "4G",
+            "`GPUK_STORE_MIB` is `4G`, not a number of mebibytes",
+        ),
+        (
+            "GPUK_STORE_MIB",
+            "-1",
+            "`GPUK_STORE_MIB` is `-1`, not a number of mebibytes",
+        ),
+    ] {
+        let project = Project::new("p", GPUK).file("kernels/set.cu", SET);
+        let output = project.env(name, Some(value)).gpuk(&["build"]);
+        assert_eq!(output.code, Some(101), "{}", output.shown());
+        assert!(output.stderr.contains(said), "{}", output.shown());
+    }
+}
+
+#[test]
 fn a_pattern_of_the_workspace_need_not_match_in_each_package() {
     let package = |name: &str| format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n");
     let output = Project::new("p", GPUK)

@@ -1,34 +1,21 @@
 //! The simulator from the command line: `cargo gpuk test --sim` runs a program on cudarc where there is no device,
 //! and what it finds fails the run; `cargo gpuk sim-support` says beforehand what it does not run.
 
-use gpuk_tests::{Output, Project, workspace_root};
+use gpuk_tests::{Output, Project};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
 /// A crate with one kernel and one test that launches it for `n` of 100 elements.
 fn launched(n: usize) -> Project {
-    let support = workspace_root().join("build-support");
-    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("sim");
-    let project = Project::new("simulated", GPUK)
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+    Project::new("simulated", GPUK)
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .file("kernels/double.cu", "extern \"C\" __global__ void twice(float *data, int n) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        data[i] *= 2;\n}\n")
         .file(
             "src/lib.rs",
             &format!(
                 "gpuk::include_kernels!();\n\n#[test]\nfn doubles() {{\n    let context = gpuk::device(0).unwrap();\n    let stream = context.default_stream();\n    let kernels = double::Kernels::load(&context).unwrap();\n    let data = stream.clone_htod(&[1.5_f32; 100]).unwrap();\n    let launch = double::Kernels::TWICE.launch().elements({n});\n    // SAFETY: with 100 there is an element for each.\n    let (_, data) = unsafe {{ kernels.twice(&stream, launch, data, {n}) }}.unwrap();\n    let data = stream.clone_dtoh(&data);\n    assert_eq!(data.unwrap(), [3.0; 100]);\n}}\n"
             ),
-        );
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    project.file("Cargo.lock", &lock).file(
-        "Cargo.toml",
-        &format!(
-            "{manifest}\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
-            support.join("runtime"),
-            support.join("build"),
-        ),
-    )
+        )
 }
 
 fn simulate(project: &Project, format: &str) -> Output {

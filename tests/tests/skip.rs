@@ -1,35 +1,20 @@
 //! `DOCS_RS` and `GPUK_SKIP`: a crate with kernels is checked and documented where there is no CUDA, and never fails.
 
-use std::path::PathBuf;
-
-use gpuk_tests::{Output, Project, workspace_root};
+use gpuk_tests::{Output, Project};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 const LIB: &str = "//! Kernels.\n#![deny(warnings, missing_docs)]\ngpuk::include_kernels!();\n\n/// Launches.\npub fn launch(kernels: &scale::Kernels, stream: &std::sync::Arc<gpuk::CudaStream>, data: gpuk::CudaSlice<f32>) {\n    // SAFETY: there are no kernels.\n    let launched = unsafe { kernels.scale(stream, gpuk::Launch::default(), data, scale::Shape { rows: 1, columns: 2 }) };\n    drop(launched);\n}\n";
 
 /// A crate with a build script, on a machine on which no compiler is found.
 fn package(name: &str) -> Project {
-    let support = workspace_root().join("build-support");
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script");
-    let project = Project::new(name, GPUK)
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
+    Project::new(name, GPUK)
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .env("NVCC", Some("/nothing"))
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
         .file("src/lib.rs", LIB)
         .file(
             "kernels/scale.cu",
             "struct Shape { int rows, columns; };\n/// Scales in place.\n__global__ void scale(float *data, Shape shape) {}\n",
-        );
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    project.file("Cargo.lock", &lock).file(
-        "Cargo.toml",
-        &format!(
-            "{manifest}\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
-            support.join("runtime"),
-            support.join("build"),
-        ),
-    )
+        )
 }
 
 fn check(project: &Project) -> Output {

@@ -1,32 +1,17 @@
 //! `cargo gpuk vendor`: a package with kernels builds where there is no CUDA compiler, from current kernels alone.
 
-use std::path::PathBuf;
-
-use gpuk_tests::{Output, Project, workspace_root};
+use gpuk_tests::{Output, Project};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 const SCALE: &str = "#include \"scale.cuh\"\n#include <gpuk.cuh>\nextern \"C\" __global__ void scale(float *data, int n) {\n    int i = threadIdx.x;\n    GPUK_DEBUG_CHECK(i < n);\n    data[i] *= FACTOR;\n}\n";
 
 /// A crate with a build script; all such crates share their dependencies' artifacts.
 fn package(name: &str) -> Project {
-    let support = workspace_root().join("build-support");
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script");
-    let project = Project::new(name, GPUK)
-        .env("CARGO_TARGET_DIR", Some(&target.display().to_string()))
-        .file("build.rs", "fn main() {\n    gpuk_build::main();\n}\n")
+    Project::new(name, GPUK)
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
         .file("src/lib.rs", "//! Kernels.\ngpuk::include_kernels!();\n")
         .file("kernels/scale.cuh", "#define FACTOR 2\n")
-        .file("kernels/scale.cu", SCALE);
-    let manifest = std::fs::read_to_string(project.root().join("Cargo.toml")).unwrap();
-    let lock = std::fs::read_to_string(workspace_root().join("Cargo.lock")).unwrap();
-    project.file("Cargo.lock", &lock).file(
-        "Cargo.toml",
-        &format!(
-            "{manifest}\n[dependencies]\ngpuk = {{ path = {:?} }}\n\n[build-dependencies]\ngpuk-build = {{ path = {:?} }}\n",
-            support.join("runtime"),
-            support.join("build"),
-        ),
-    )
+        .file("kernels/scale.cu", SCALE)
 }
 
 fn check(project: &Project) -> Output {

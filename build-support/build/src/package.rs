@@ -9,6 +9,7 @@ use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::headers;
 use crate::store::LIMIT;
+use crate::toolchain::{Request, Toolchain};
 
 /// A package with its configuration, ready to be built.
 #[derive(Debug, Clone)]
@@ -39,16 +40,24 @@ pub struct StoreFolder {
 }
 
 impl StoreFolder {
-    /// `GPUK_STORE` and `GPUK_STORE_MIB`, else [`Self::NAME`] in the folder that cargo builds in, which `CACHEDIR.TAG` marks
-    /// as such, else in the folder of the results.
+    /// `GPUK_STORE` and `GPUK_STORE_MIB`, else [`Self::NAME`] in the folder that cargo builds in, which `CACHEDIR.TAG`
+    /// marks as such, else in the folder of the results.
     fn new(env: &Env, out: &Path, findings: &mut Vec<Diagnostic>) -> Self {
+        const FOLDER: &str = "GPUK_STORE";
         const SIZE: &str = "GPUK_STORE_MIB";
         let cargos = out
             .ancestors()
             .find(|folder| folder.join("CACHEDIR.TAG").is_file());
-        let folder = env
-            .path("GPUK_STORE")
-            .or_else(|| Some(cargos?.join(Self::NAME)));
+        let named = env.path(FOLDER);
+        if let Some(named) = named.as_ref().filter(|named| !named.is_absolute()) {
+            // Each package's build script runs in a folder of its own.
+            let message = format!("`{FOLDER}` is `{}`, not an absolute path", named.display());
+            findings.push(
+                Diagnostic::error(Code::BAD_VALUE, message)
+                    .help("name the folder from the root, or unset it"),
+            );
+        }
+        let folder = named.or_else(|| Some(cargos?.join(Self::NAME)));
         let limit = env
             .get(SIZE)
             .map(|text| text.to_string_lossy().into_owned());
@@ -115,6 +124,17 @@ impl Package {
             headers: Vec::new(),
             out,
         })
+    }
+
+    /// Which toolchain its settings ask for; `known` is what was found before.
+    #[must_use]
+    pub fn toolchain(&self, known: Option<Toolchain>) -> Request {
+        let cuda = self.config.cuda.as_deref();
+        Request {
+            toolkit: self.config.toolkit.clone(),
+            cuda: cuda.and_then(|version| version.parse().ok()),
+            known: known.into_iter().collect(),
+        }
     }
 
     /// Writes `gpuk.cuh` where [`Self::flags`] lets `#include` find it.

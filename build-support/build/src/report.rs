@@ -116,8 +116,14 @@ impl Report {
         let images = self.modules.iter().flat_map(|module| &module.images);
         let images = images.map(|image| out.join(&image.file));
         let objects = self.objects.iter().map(|object| out.join(&object.file));
-        let bindings = [out.join(BINDINGS)].into_iter();
-        bindings.chain(images).chain(objects).collect()
+        let wrappers = [Self::wrappers(out)].into_iter();
+        wrappers.chain(images).chain(objects).collect()
+    }
+
+    /// The generated file.
+    #[must_use]
+    pub fn wrappers(out: &Path) -> PathBuf {
+        out.join(BINDINGS)
     }
 
     /// What was compiled for, each architecture once.

@@ -16,7 +16,7 @@ use crate::store::{read_json, to_json};
 use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
 use crate::toolchain::recipe::{Recipe, RecipeError};
 use crate::toolchain::version::Version;
-use crate::toolchain::{self, NotFound, Request, Toolchain};
+use crate::toolchain::{self, NotFound, Toolchain};
 
 /// A compiler, its host compiler, and how they are run for each architecture of a package.
 #[derive(Debug)]
@@ -109,16 +109,7 @@ impl Tools {
 
         let kept = package.out.join("tools.json");
         let known: Known = read_json(&kept).unwrap_or_default();
-        let request = Request {
-            toolkit: package.config.toolkit.clone(),
-            cuda: package
-                .config
-                .cuda
-                .as_deref()
-                .and_then(|version| version.parse::<Version>().ok()),
-            known: known.toolchain.into_iter().collect(),
-        };
-        let toolchain = toolchain::find(&request, env)?;
+        let toolchain = toolchain::find(&package.toolchain(known.toolchain), env)?;
         let request = HostRequest {
             setting: package.config.host_compiler.clone(),
             known: known.host,

@@ -9,7 +9,7 @@ use gpuk_build::env::Env;
 use gpuk_build::error::chain;
 use gpuk_build::fs::{self, FsError};
 use gpuk_build::package::Package;
-use gpuk_build::toolchain::{self, Request, Toolchain};
+use gpuk_build::toolchain::{self, Toolchain};
 use serde::Serialize;
 
 use super::kernels;
@@ -74,16 +74,7 @@ fn internal(error: &FsError, shell: &Shell) -> Exit {
 }
 
 fn of(package: &Package, env: &Env, shell: &Shell) -> Result<Vec<Entry>, Exit> {
-    let request = Request {
-        toolkit: package.config.toolkit.clone(),
-        cuda: package
-            .config
-            .cuda
-            .as_deref()
-            .and_then(|version| version.parse().ok()),
-        known: Vec::new(),
-    };
-    let toolchain = toolchain::find(&request, env).map_err(|error| {
+    let toolchain = toolchain::find(&package.toolchain(None), env).map_err(|error| {
         shell.error(chain(&error));
         Exit::Toolchain
     })?;

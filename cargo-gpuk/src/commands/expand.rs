@@ -5,6 +5,7 @@
 use gpuk_build::error::chain;
 use gpuk_build::fs;
 use gpuk_build::pipeline::Depth;
+use gpuk_build::report::Report;
 
 use super::kernels::{self, Done};
 use crate::cli::Expand;
@@ -22,28 +23,41 @@ pub(super) fn expand(expand: &Expand, shell: &Shell) -> Exit {
 
 fn print(done: &[Done<'_>], paths: &[String], shell: &Shell) -> Result<(), Exit> {
     let mut texts = Vec::new();
-    for Done { package, built, .. } in done {
-        for path in built.report.artifacts(&package.out).iter().take(1) {
-            let text = fs::read(path).map_err(|error| {
-                shell.error(chain(&error));
-                Exit::Internal
-            })?;
-            texts.push(String::from_utf8_lossy(&text).into_owned());
-        }
+    for Done { package, .. } in done {
+        let text = fs::read(&Report::wrappers(&package.out)).map_err(|error| {
+            shell.error(chain(&error));
+            Exit::Internal
+        })?;
+        texts.push(String::from_utf8_lossy(&text).into_owned());
     }
     if paths.is_empty() {
         texts.iter().for_each(|text| shell.data(text.trim_end()));
     }
     for path in paths {
+        let path = &method_of(done, path);
         let found: Vec<_> = texts.iter().flat_map(|text| items(text, path)).collect();
         if found.is_empty() {
             shell.error(format_args!("nothing generated is named `{path}`"));
-            shell.say("  `cargo gpuk list` shows the kernels as `module::method`");
+            shell.say("  `cargo gpuk list` shows the kernels as `module::kernel`");
             return Err(Exit::Usage);
         }
         found.iter().for_each(|item| shell.data(item));
     }
     Ok(())
+}
+
+/// The path of the method of an instance of a template, which `list` names after its arguments; any other as it is.
+fn method_of(done: &[Done<'_>], path: &str) -> String {
+    let modules = done.iter().flat_map(|done| &done.built.report.modules);
+    let named = modules.flat_map(|module| module.kernels.iter().map(move |it| (module, it)));
+    let mut named =
+        named.filter(|(module, it)| format!("{}::{}", module.module, it.kernel.name) == path);
+    let method = named.next().and_then(|(module, it)| {
+        let name = it.signature.strip_prefix("unsafe fn ")?;
+        let name = name.split(['<', '(']).next()?;
+        Some(format!("{}::{name}", module.module))
+    });
+    method.unwrap_or_else(|| path.to_owned())
 }
 
 /// The items of a path `module::name`, or the whole module, moved to the left.
@@ -62,6 +76,7 @@ fn items(text: &str, path: &str) -> Vec<String> {
                 "pub fn ",
                 "pub struct ",
                 "pub trait ",
+                "pub const fn ",
                 "pub const ",
             ];
             let within = |module: &[&str]| {

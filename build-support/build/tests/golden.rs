@@ -196,7 +196,7 @@ impl Random {
                 }
             });
             let params = params.collect();
-            let mut kernel = inputs::kernel(&(self.name(60) + &index.to_string()), params);
+            let mut kernel = inputs::kernel(&(self.name(84) + &index.to_string()), params);
             kernel.annotations = self.annotations(&kernel);
             kernel
         });
@@ -212,7 +212,7 @@ impl Random {
                 kernel::Access::Fixed,
             ];
             let access = access[self.below(3) as usize];
-            let name = self.name(60) + &index.to_string();
+            let name = self.name(84) + &index.to_string();
             inputs::symbol(&name, "T", ty, access)
         });
         let symbols = symbols.collect();

@@ -23,6 +23,8 @@ pub(super) enum Expr {
     Field(String, Box<Expr>),
     /// `left == right`.
     Equal(Box<Expr>, String),
+    /// `&self.name`, the name on the next line where it does not fit.
+    Member(String, String),
     /// Pieces between brackets, separated by commas.
     List(List),
 }
@@ -68,6 +70,11 @@ pub(super) fn field(name: &str, value: Expr) -> Expr {
 /// `left == right`.
 pub(super) fn equal(left: Expr, right: impl ToString) -> Expr {
     Expr::Equal(Box::new(left), right.to_string())
+}
+
+/// `&self.name`.
+pub(super) fn member(of: &str, name: &str) -> Expr {
+    Expr::Member(of.to_owned(), name.to_owned())
 }
 
 /// `name(items)`, `[items]`, `(items)`: `open` ends with the bracket.
@@ -193,6 +200,7 @@ impl Expr {
             Self::Row(pieces) => pieces.iter().map(Self::flat).collect(),
             Self::Field(name, value) => Some(format!("{name}: {}", value.flat()?)),
             Self::Equal(left, right) => Some(format!("{} == {right}", left.flat()?)),
+            Self::Member(of, name) => Some(format!("{of}.{name}")),
             Self::List(list) => {
                 let items: Option<Vec<_>> = list.items.iter().map(Self::flat).collect();
                 let items = items?.join(", ");
@@ -221,7 +229,7 @@ impl Expr {
     /// Whether it may open on its parent's line when it is the only item.
     pub(super) fn hugs(&self) -> bool {
         match self {
-            Self::Text(_) | Self::Field(..) | Self::Equal(..) => false,
+            Self::Text(_) | Self::Field(..) | Self::Equal(..) | Self::Member(..) => false,
             Self::Row(pieces) => match pieces.as_slice() {
                 [Self::Text(prefix), last] => prefix == "&" && last.hugs(),
                 _ => false,
@@ -247,6 +255,7 @@ pub(super) fn first_columns(expr: &Expr) -> usize {
         }
         Expr::Field(name, _) => columns(name) + 1,
         Expr::Equal(left, _) => first_columns(left),
+        Expr::Member(of, _) => columns(of),
         Expr::List(list) => columns(&list.open),
     }
 }

@@ -3,7 +3,7 @@
 use super::annotated::{Outputs, allocated, allocates, is_length, prologue};
 use super::bindings::ModuleBindings;
 use super::describe::describe;
-use super::expr::{self, Expr, block, call, quoted, row, text, tuple};
+use super::expr::{self, Expr, block, call, member, quoted, row, text, tuple};
 use super::kernel::is_checked;
 use super::names::{KernelNames, Names};
 use super::out::Out;
@@ -217,7 +217,7 @@ pub(super) fn function(bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
             ),
             text("?"),
         ]),
-        (None, None) => text(format!("&self.{}", names.method)),
+        (None, None) => member("&self", &names.method),
         (None, Some(_)) => text(format!("self.{}.get()?", names.method)),
     }
 }

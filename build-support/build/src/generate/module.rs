@@ -146,7 +146,7 @@ fn kernels(out: &mut Out, bindings: &ModuleBindings, names: &Names) {
                     true => format!("`{}`.", kernel.path),
                     false => format!("[`{0}`](Self::{0}).", names.method),
                 }]);
-                out.line(format!("{}: ::gpuk::{ty},", names.method));
+                out.member(&names.method, &text(format!("::gpuk::{ty}")));
             }
             for (it, names) in &symbols {
                 symbol::member(out, types, it, names);

@@ -210,6 +210,10 @@ impl Out {
                     self.text += &format!(" == {right}");
                 }
             }
+            Expr::Member(of, name) => {
+                self.text += of;
+                self.next_line(|out| out.text += &format!(".{name}"));
+            }
             Expr::List(list) => self.broken(list, after),
         }
     }

@@ -1,7 +1,7 @@
 //! The handles of a module's variables: a constant, a field and a method each.
 
 use super::docs::markdown;
-use super::expr::{Expr, WIDTH, call, columns, field, literal, params, quoted, row, text};
+use super::expr::{self, Expr, WIDTH, call, columns, field, literal, params, quoted, row, text};
 use super::ident::plain;
 use super::image::slashed;
 use super::names::SymbolNames;
@@ -80,7 +80,7 @@ pub(super) fn method(out: &mut Out, types: Types<'_>, symbol: &Symbol, names: &S
             out.statement(&returns, " {");
         }
     }
-    out.indented(|out| out.line(format!("&self.{}", names.method)));
+    out.indented(|out| out.statement(&expr::member("&self", &names.method), ""));
     out.line("}");
 }
 

@@ -38,8 +38,12 @@ fn argument(arg: &Arg) -> String {
     }
 }
 
-/// `-3` as `minus_3`, `(ns::Mode)2` as `Mode_2`.
+/// `-3` as `minus_3`, `(ns::Mode)2` as `Mode_2`, `&ns::twice(int)` as `twice`.
 fn value(text: &str) -> String {
+    if let Some(function) = text.strip_prefix('&') {
+        let name = function.split('(').next().unwrap_or(function);
+        return words(name.rsplit("::").next().unwrap_or(name));
+    }
     let (cast, value) = text
         .strip_prefix('(')
         .and_then(|rest| rest.split_once(')'))
@@ -71,7 +75,18 @@ fn cut(text: String, name: &Name) -> String {
         return text;
     }
     let short: String = text.chars().take(LONGEST - 9).collect();
-    format!("{short}_{:08x}", digest(&name.to_string()))
+    format!("{short}_{:08x}", digest(&settled(&name.to_string())))
+}
+
+/// The name without the namespaces that nvcc makes of a file's contents for what is `static`: they change with it.
+fn settled(name: &str) -> String {
+    let mut parts = name.split("_INTERNAL_");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let behind = |part: &str| {
+        part.split_once("::")
+            .map_or_else(String::new, |(_, rest)| rest.to_owned())
+    };
+    parts.fold(first, |settled, part| settled + &behind(part))
 }
 
 /// FNV-1a, 32 bits: the same everywhere and always.
@@ -172,4 +187,28 @@ fn clash(group: &[&Named]) -> Diagnostic {
         finding = finding.at(kernel.place.clone(), text);
     }
     finding.help("give them different names, or put them into namespaces of different names")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As nvcc 13.0 prints them, of two versions of a file.
+    #[test]
+    fn names_do_not_change_with_the_rest_of_the_file() {
+        let named = |hash: &str, more: &str| {
+            let name = format!(
+                "ns::moe<32, {more}&_INTERNAL_{hash}_11_moe_cu_{hash}::dot(void const*, int)>"
+            );
+            let CType::Named(name, _) = name.parse().unwrap() else {
+                panic!("a name");
+            };
+            plain(&name)
+        };
+        assert_eq!(named("602bdd95", ""), "moe_32_dot");
+        let long = "a_block_with_a_name_that_is_so_long_that_nobody_would_want_to_write_it_twice, ";
+        let cut = named("602bdd95", long);
+        assert_eq!(cut.chars().count(), LONGEST);
+        assert_eq!(cut, named("2c4098ac", long));
+    }
 }

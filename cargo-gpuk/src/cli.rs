@@ -1,4 +1,5 @@
-//! The command line. Types only; what a command does stands in `commands`.
+//! The command line: the commands. Types only; what a command does stands in `commands`, the flags that commands share
+//! in `flags`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,7 +8,8 @@ use anstyle::{AnsiColor, Effects, Style};
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gpuk_build::code::Code;
-use gpuk_build::config::Engine;
+
+pub use crate::flags::{Color, Compilation, Display, MessageFormat, Selection};
 
 /// Cargo's own colours (cargo's `style.rs`).
 const STYLES: Styles = Styles::styled()
@@ -29,6 +31,7 @@ const fn bold(colour: AnsiColor) -> Style {
     name = "cargo gpuk",
     bin_name = "cargo gpuk",
     version,
+    propagate_version = true,
     styles = STYLES,
     max_term_width = 100,
     after_help = "Flags belong after `gpuk`: cargo does not pass on those that stand before it."
@@ -45,7 +48,7 @@ pub enum Command {
     /// Compile the kernels and write artifacts and wrappers
     Build(Work),
     /// Compile and validate the kernels; artifacts and wrappers stay as they are
-    Check(Work),
+    Check(Check),
     /// List the kernels with their Rust signatures
     List(Work),
     /// Print the generated wrappers
@@ -79,10 +82,8 @@ impl Command {
     /// What the command shows.
     pub(crate) fn display(&self) -> &Display {
         match self {
-            Self::Build(work)
-            | Self::Check(work)
-            | Self::List(work)
-            | Self::CompileCommands(work) => &work.display,
+            Self::Build(work) | Self::List(work) | Self::CompileCommands(work) => &work.display,
+            Self::Check(check) => &check.work.display,
             Self::Expand(expand) => &expand.work.display,
             Self::Sanitize(sanitize) => &sanitize.display,
             Self::Vendor(vendor) => &vendor.work.display,
@@ -114,6 +115,20 @@ pub struct Work {
     /// What is shown.
     #[command(flatten)]
     pub display: Display,
+}
+
+/// `cargo gpuk check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// As of `build`.
+    #[command(flatten)]
+    pub work: Work,
+    /// Check the Rust code too: runs `cargo check` and passes its messages on, as an editor wants it
+    #[arg(long)]
+    pub rust: bool,
+    /// Arguments of `cargo check`
+    #[arg(last = true, value_name = "ARGS", requires = "rust")]
+    pub args: Vec<OsString>,
 }
 
 /// `cargo gpuk run`.
@@ -286,122 +301,13 @@ pub struct SimSupport {
     pub files: Vec<PathBuf>,
 }
 
-/// Which packages, as cargo selects them.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Package selection")]
-pub struct Selection {
-    /// Package to work on; may hold `*` and `?`
-    #[arg(short, long, value_name = "SPEC")]
-    pub package: Vec<String>,
-    /// All packages of the workspace
-    #[arg(long, alias = "all")]
-    pub workspace: bool,
-    /// Leave a package out
-    #[arg(long, value_name = "SPEC", requires = "workspace")]
-    pub exclude: Vec<String>,
-    /// Path of the `Cargo.toml`
-    #[arg(long, value_name = "PATH")]
-    pub manifest_path: Option<PathBuf>,
-}
-
-/// How kernels are compiled.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Compilation")]
-pub struct Compilation {
-    /// Architectures instead of the configured: `80`, `sm_90`, `90a`
-    #[arg(long, value_name = "ARCHS", value_delimiter = ',', env = "GPUK_ARCHS")]
-    pub arch: Vec<String>,
-    /// Whether the compiler reads all of the headers (`nvcc`) or what is named of them (`auto`)
-    #[arg(long, value_name = "ENGINE", env = "GPUK_ENGINE")]
-    pub engine: Option<Engine>,
-    /// Without debug checks, as a release profile builds
-    #[arg(short, long)]
-    pub release: bool,
-    /// How many compilers run at once [default: the processors]
-    #[arg(short, long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Folder of the results [default: cargo's target folder]
-    #[arg(long, value_name = "DIR")]
-    pub target_dir: Option<PathBuf>,
-    /// Take `Cargo.lock` as it is
-    #[arg(long)]
-    pub locked: bool,
-    /// Without network
-    #[arg(long)]
-    pub offline: bool,
-    /// Both of the two
-    #[arg(long)]
-    pub frozen: bool,
-}
-
-impl Compilation {
-    /// What cargo is told about the lock file and the network.
-    pub(crate) fn lock_flags(&self) -> Vec<String> {
-        let flags = [
-            ("--locked", self.locked),
-            ("--offline", self.offline),
-            ("--frozen", self.frozen),
-        ];
-        let set = flags.into_iter().filter(|(_, set)| *set);
-        set.map(|(flag, _)| flag.to_owned()).collect()
-    }
-}
-
-/// What is shown.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Display")]
-pub struct Display {
-    /// Form of the messages; JSON goes to standard output, one object a line
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    pub message_format: MessageFormat,
-    /// Short for `--message-format json`
-    #[arg(long, conflicts_with = "message_format")]
-    pub json: bool,
-    /// Show nothing but errors [env: `CARGO_TERM_QUIET`]
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Say more [env: `CARGO_TERM_VERBOSE`]
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// When to colour
-    #[arg(
-        long,
-        value_name = "WHEN",
-        env = "CARGO_TERM_COLOR",
-        default_value = "auto"
-    )]
-    pub color: Color,
-}
-
-/// Form of the messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    /// As rustc draws them
-    Human,
-    /// One line each
-    Short,
-    /// One JSON object a line
-    Json,
-}
-
-/// When to colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 /// `cargo gpuk toolchain`.
 #[derive(Debug, Subcommand)]
 pub enum Toolchain {
     /// Fetch NVIDIA's compiler wheels through your own pip or uv
     Install {
         /// `13.0`, or another 13.N
-        #[arg(default_value = gpuk_build::toolchain::DEFAULT_VERSION)]
+        #[arg(id = "which", value_name = "VERSION", default_value = gpuk_build::toolchain::DEFAULT_VERSION)]
         version: String,
         /// What is shown.
         #[command(flatten)]
@@ -416,6 +322,7 @@ pub enum Toolchain {
     /// Remove one
     Remove {
         /// `13.0`
+        #[arg(id = "which", value_name = "VERSION")]
         version: String,
         /// What is shown.
         #[command(flatten)]

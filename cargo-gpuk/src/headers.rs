@@ -25,7 +25,7 @@ pub(crate) fn find(
     let mut command = MetadataCommand::new();
     let metadata = command
         .manifest_path(&manifest)
-        .other_options(compilation.lock_flags())
+        .other_options([compilation.features.flags(), compilation.cargo.flags()].concat())
         .exec()?;
     let direct = |name: &str| {
         let mut packages = metadata.packages.iter();

@@ -87,11 +87,12 @@ struct Child<'a> {
 }
 
 impl<'a> CompilerMessage<'a> {
-    /// Of a package whose files lie in `root`.
+    /// Of a package whose files lie in `root`; an `anchor` is a second primary place, for who does not know the first.
     pub(crate) fn new(
         package: &'a Package,
         root: &Path,
         finding: &'a Diagnostic,
+        anchor: Option<&'a Label>,
         rendered: String,
     ) -> Self {
         let child = |level, message: &'a String| Child {
@@ -105,6 +106,18 @@ impl<'a> CompilerMessage<'a> {
         let notes = finding.notes.iter().map(|note| child("note", note));
         let help = finding.help.iter().map(|help| child("help", help));
         let spans = finding.labels.iter().enumerate();
+        let spans = spans.map(|(index, label)| span(root, label, index == 0));
+        let first = finding.labels.first();
+        let shown = first.is_some_and(|label| is_of_rust(&label.place.file));
+        let anchor = anchor.filter(|_| !shown);
+        // From there a reader is led to the place by a span that is not primary.
+        let lead = first.filter(|_| anchor.is_some());
+        let lead = lead.map(|label| {
+            let mut span = span(root, label, false);
+            span.label = span.label.or(Some("found here"));
+            span
+        });
+        let anchor = anchor.map(|anchor| span(root, anchor, true));
         Self {
             reason: "compiler-message",
             package_id: &package.id,
@@ -127,9 +140,7 @@ impl<'a> CompilerMessage<'a> {
                     explanation: Some(gpuk_build::explain::text(code)),
                 }),
                 level: finding.level.to_string(),
-                spans: spans
-                    .map(|(index, label)| span(root, label, index == 0))
-                    .collect(),
+                spans: spans.chain(anchor).chain(lead).collect(),
                 children: notes.chain(help).collect(),
                 rendered,
             },
@@ -137,7 +148,13 @@ impl<'a> CompilerMessage<'a> {
     }
 }
 
-/// A whole line, or from the column to its end; byte offsets count from the start of the file.
+/// Whether an editor that reads Rust knows the file.
+fn is_of_rust(file: &Path) -> bool {
+    let extension = file.extension();
+    extension.is_some_and(|it| it == "rs" || it == "toml")
+}
+
+/// A whole line but for its indentation, or from the column to its end; byte offsets count from the start of the file.
 fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
     let path = root.join(&label.place.file);
     let source = std::fs::read(&path).unwrap_or_default();
@@ -153,7 +170,9 @@ fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
     let start = label
         .place
         .column
-        .map_or(0, |column| (column as usize).saturating_sub(1))
+        .map_or(line.len() - line.trim_start().len(), |column| {
+            (column as usize).saturating_sub(1)
+        })
         .min(line.len());
     Span {
         file_name: path.to_string_lossy().into_owned(),

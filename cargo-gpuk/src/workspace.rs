@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
-use gpuk_build::config::Pattern;
+use gpuk_build::config::{Profile, ProfileError};
 use gpuk_build::package::StoreFolder;
 
 use crate::cli::{Compilation, Selection};
+use crate::spec;
 
 /// A workspace with its selected packages.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub(crate) struct Workspace {
     selected: Vec<usize>,
     target: PathBuf,
     build: PathBuf,
+    idle: Vec<String>,
 }
 
 /// A workspace that cannot be read, or a selection that fits no package.
@@ -26,7 +28,10 @@ pub(crate) enum WorkspaceError {
     /// `--target-dir` cannot be made absolute.
     #[error("`--target-dir`: {0}")]
     TargetDir(std::io::Error),
-    /// `-p` or `--exclude` names nobody.
+    /// `--profile` names none, or one that stems from none.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// `-p` names nobody.
     #[error("no package of the workspace matches `{spec}`{}", hint(.members))]
     NoSuchPackage {
         /// As written.
@@ -59,9 +64,9 @@ impl Workspace {
         }
         let metadata = command
             .no_deps()
-            .other_options(compilation.lock_flags())
+            .other_options(compilation.cargo.flags())
             .exec()?;
-        let selected = select(&metadata, selection)?;
+        let (selected, idle) = select(&metadata, selection)?;
         let (target, build) = match &compilation.target_dir {
             // Compilers run in the packages' folders.
             Some(target) => {
@@ -75,12 +80,39 @@ impl Workspace {
                 (target.into_std_path_buf(), build.into_std_path_buf())
             }
         };
-        Ok(Self {
+        let workspace = Self {
             metadata,
             selected,
             target,
             build,
-        })
+            idle,
+        };
+        workspace.profile(compilation)?;
+        Ok(workspace)
+    }
+
+    /// What the profile stems from that is built.
+    ///
+    /// # Errors
+    /// `--profile` names none.
+    pub(crate) fn profile(&self, compilation: &Compilation) -> Result<Profile, ProfileError> {
+        match (&compilation.profile, compilation.release) {
+            (Some(name), _) => {
+                let manifest = self.metadata.workspace_root.join("Cargo.toml");
+                Profile::named(name, manifest.as_std_path())
+            }
+            (None, true) => Ok(Profile::Release),
+            (None, false) => Ok(Profile::Dev),
+        }
+    }
+
+    /// What `--exclude` names that is not there; cargo warns of it.
+    #[must_use]
+    pub(crate) fn idle(&self) -> Option<String> {
+        let names = self.idle.join("`, `");
+        let root = &self.metadata.workspace_root;
+        (!self.idle.is_empty())
+            .then(|| format!("excluded package(s) `{names}` not found in workspace `{root}`"))
     }
 
     /// The selected packages.
@@ -116,48 +148,49 @@ impl Workspace {
     }
 }
 
-fn select(metadata: &Metadata, selection: &Selection) -> Result<Vec<usize>, WorkspaceError> {
+/// The selected packages, and the specs of `--exclude` that name nobody.
+fn select(
+    metadata: &Metadata,
+    selection: &Selection,
+) -> Result<(Vec<usize>, Vec<String>), WorkspaceError> {
     let members = metadata.packages.iter().enumerate();
     let members = members.filter(|(_, package)| metadata.workspace_members.contains(&package.id));
     let members: Vec<_> = members.collect();
     let matching = |spec: &String| {
-        let pattern = Pattern {
-            text: spec.clone(),
-            written: true,
-        };
         let found = members
             .iter()
-            .filter(|(_, package)| pattern.matches(&package.name));
-        let found: Vec<_> = found.map(|(index, _)| *index).collect();
-        match found.is_empty() {
-            false => Ok(found),
-            true => Err(WorkspaceError::NoSuchPackage {
-                spec: spec.clone(),
-                members: members
-                    .iter()
-                    .map(|(_, package)| package.name.to_string())
-                    .collect(),
-            }),
-        }
+            .filter(|(_, package)| spec::names(spec, package));
+        found.map(|(index, _)| *index).collect::<Vec<_>>()
     };
-    let all = |specs: &[String]| {
-        let found = specs.iter().map(matching).collect::<Result<Vec<_>, _>>();
-        found.map(|found| found.concat())
-    };
-    let mut selected = if !selection.package.is_empty() {
-        all(&selection.package)?
-    } else if selection.workspace {
+    let mut selected: Vec<usize> = if selection.workspace {
         members.iter().map(|(index, _)| *index).collect()
-    } else {
+    } else if selection.package.is_empty() {
         let defaults: &[_] = &metadata.workspace_default_members;
         let defaults = members
             .iter()
             .filter(|(_, package)| defaults.contains(&package.id));
         defaults.map(|(index, _)| *index).collect()
+    } else {
+        let found = selection.package.iter().map(|spec| (spec, matching(spec)));
+        let found: Vec<_> = found.collect();
+        if let Some((spec, _)) = found.iter().find(|(_, found)| found.is_empty()) {
+            let names = members.iter().map(|(_, package)| package.name.to_string());
+            return Err(WorkspaceError::NoSuchPackage {
+                spec: (*spec).clone(),
+                members: names.collect(),
+            });
+        }
+        found.into_iter().flat_map(|(_, found)| found).collect()
     };
-    let excluded = all(&selection.exclude)?;
-    selected.retain(|index| !excluded.contains(index));
+    let mut idle = Vec::new();
+    for spec in &selection.exclude {
+        let excluded = matching(spec);
+        if excluded.is_empty() {
+            idle.push(spec.clone());
+        }
+        selected.retain(|index| !excluded.contains(index));
+    }
     selected.sort_unstable();
     selected.dedup();
-    Ok(selected)
+    Ok((selected, idle))
 }

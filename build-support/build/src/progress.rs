@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::run::ToolCommand;
+
 /// Told about each unit as it starts and ends, from several threads.
 pub trait Progress: Sync {
     /// So many units have to be compiled.
@@ -17,6 +19,11 @@ pub trait Progress: Sync {
     /// How a unit is compiled, in a few words.
     fn remark(&self, unit: &str, text: &str) {
         let _ = (unit, text);
+    }
+
+    /// A compiler is started.
+    fn running(&self, command: &ToolCommand) {
+        let _ = command;
     }
 
     /// It ended after so long, well or not.

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
@@ -81,6 +81,25 @@ impl ToolCommand {
     pub fn foreground(&self) -> Result<ExitStatus, ToolError> {
         let status = self.process().status();
         status.map_err(|source| self.not_started(source))
+    }
+
+    /// Runs it to its end, its standard output taken line by line, all else the caller's own.
+    ///
+    /// # Errors
+    /// It could not be started, or its output not be read.
+    pub fn lines(&self, mut line: impl FnMut(&str)) -> Result<ExitStatus, ToolError> {
+        let child = self.process().stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|source| self.not_started(source))?;
+        for read in child
+            .stdout
+            .take()
+            .into_iter()
+            .flat_map(|it| io::BufReader::new(it).lines())
+        {
+            // What is no text ends nothing.
+            line(&read.unwrap_or_default());
+        }
+        child.wait().map_err(|source| self.not_started(source))
     }
 
     fn process(&self) -> std::process::Command {

@@ -1,4 +1,4 @@
-//! `cargo gpuk build` and `cargo gpuk check`.
+//! `cargo gpuk build`, and what it shares with `check`.
 
 use std::time::Instant;
 
@@ -17,12 +17,8 @@ pub(super) fn build(work: &Work, shell: &Shell) -> Exit {
     through(work, shell, Depth::Build)
 }
 
-/// Compiles and validates; writes nothing but the store that the next build draws on.
-pub(super) fn check(work: &Work, shell: &Shell) -> Exit {
-    through(work, shell, Depth::Check)
-}
-
-fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
+/// To a depth, and a last line that says how it went.
+pub(super) fn through(work: &Work, shell: &Shell, depth: Depth) -> Exit {
     let start = Instant::now();
     let done = kernels::workspace(work, shell).and_then(|workspace| {
         let done = kernels::build(&workspace, work, shell, depth)?;

@@ -7,7 +7,7 @@ use gpuk_build::env::Env;
 use gpuk_build::error::chain;
 use gpuk_build::run::ToolCommand;
 
-use crate::cli::{Compilation, Display, Selection};
+use crate::cli::{Color, Compilation, Display, Selection};
 use crate::exit::Exit;
 use crate::ui::Shell;
 
@@ -50,16 +50,26 @@ fn flags(selection: &Selection, compilation: &Compilation, display: &Display) ->
     if let Some(folder) = &compilation.target_dir {
         pair("--target-dir", folder.as_os_str());
     }
+    if let Some(profile) = &compilation.profile {
+        pair("--profile", profile.as_ref());
+    }
     let switches = [
         ("--workspace", selection.workspace),
         ("--release", compilation.release),
-        ("--locked", compilation.locked),
-        ("--offline", compilation.offline),
-        ("--frozen", compilation.frozen),
         ("--quiet", display.quiet),
     ];
     let set = switches.iter().filter(|(_, set)| *set);
     flags.extend(set.map(|(flag, _)| (*flag).into()));
+    let verbose = usize::from(display.verbose);
+    flags.extend(std::iter::repeat_n("--verbose".into(), verbose));
+    // Cargo reads `CARGO_TERM_COLOR` by itself.
+    match display.color {
+        Color::Auto => {}
+        Color::Always => flags.extend(["--color".into(), "always".into()]),
+        Color::Never => flags.extend(["--color".into(), "never".into()]),
+    }
+    let told = compilation.features.flags().into_iter();
+    flags.extend(told.chain(compilation.cargo.flags()).map(Into::into));
     flags
 }
 

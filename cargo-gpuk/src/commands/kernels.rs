@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use cargo_metadata::Package as Member;
-use gpuk_build::config::Profile;
 use gpuk_build::diagnostic::{Diagnostic, Level};
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
@@ -27,10 +26,14 @@ pub(super) struct Done<'w> {
 
 /// Loads the workspace; a failure is reported.
 pub(super) fn workspace(work: &Work, shell: &Shell) -> Result<Workspace, Exit> {
-    Workspace::load(&work.selection, &work.compilation).map_err(|error| {
+    let workspace = Workspace::load(&work.selection, &work.compilation).map_err(|error| {
         shell.error(&error);
         finished(shell, Exit::Metadata)
-    })
+    })?;
+    if let Some(idle) = workspace.idle() {
+        shell.warn(idle);
+    }
+    Ok(workspace)
 }
 
 /// Builds the kernels of the selected packages; everything that fails is reported, and the rest still built.
@@ -72,6 +75,9 @@ pub(super) fn build<'w>(
 
 /// Says that no selected package has kernels.
 pub(super) fn nothing_selected(shell: &Shell) -> Exit {
+    if shell.is_part() {
+        return Exit::NothingSelected;
+    }
     shell.error("no selected package has kernels");
     shell.say("  kernels are found by the patterns of `[package.metadata.gpuk] kernels`,\n  by default `kernels/**/*.cu` and `src/**/*.cu`");
     finished(shell, Exit::NothingSelected)
@@ -114,10 +120,10 @@ pub(super) fn package(
     shell: &Shell,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Option<Package>, Exit> {
-    let profile = match compilation.release {
-        true => Profile::Release,
-        false => Profile::Dev,
-    };
+    let profile = workspace.profile(compilation).map_err(|error| {
+        shell.error(&error);
+        Exit::Metadata
+    })?;
     let manifest = member.manifest_path.as_std_path();
     let read = Package::read(manifest, workspace.out(member), profile, env, findings);
     let mut package = read.map_err(|error| {
@@ -183,7 +189,7 @@ fn errors(findings: &[Diagnostic]) -> String {
 
 /// Ends the JSON messages, where those are wanted.
 pub(super) fn finished(shell: &Shell, exit: Exit) -> Exit {
-    if shell.is_json() {
+    if shell.is_json() && !shell.is_part() {
         shell.json(&Finished {
             reason: "build-finished",
             success: exit == Exit::Success,

@@ -3,6 +3,7 @@
 mod allowed;
 mod build;
 mod cargo;
+mod check;
 mod clean;
 mod completions;
 mod database;
@@ -28,7 +29,7 @@ pub(crate) fn run(command: Command) -> Exit {
     let shell = Shell::new(command.display());
     let exit = match &command {
         Command::Build(work) => build::build(work, &shell),
-        Command::Check(work) => build::check(work, &shell),
+        Command::Check(check) => check::check(check, &shell),
         Command::List(work) => list::list(work, &shell),
         Command::Expand(expand) => expand::expand(expand, &shell),
         Command::Run(run) => run::run(run, &shell),

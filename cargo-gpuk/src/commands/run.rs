@@ -20,6 +20,11 @@ pub(super) fn run(run: &Run, shell: &Shell) -> Exit {
 fn steps(run: &Run, shell: &Shell) -> Result<(), Exit> {
     let env = Env::of_process();
     if run.install_toolchain && toolchain::find(&Request::default(), &env).is_err() {
+        if run.work.compilation.cargo.is_offline() {
+            shell.error("there is no CUDA compiler, and none can be installed without network");
+            shell.say("  run `cargo gpuk toolchain install` once, or leave out `--offline` and `--frozen`");
+            return Err(Exit::Toolchain);
+        }
         shell.status("Installing", "a CUDA compiler, for there is none");
         let version = toolchain::DEFAULT_VERSION;
         match super::toolchain::install(version, &env, shell) {

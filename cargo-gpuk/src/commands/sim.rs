@@ -23,7 +23,7 @@ pub(super) fn foreground(
     shell: &Shell,
 ) -> Result<(), Exit> {
     let allowed = Allowlist::load(selection, compilation, shell)?;
-    let offline = compilation.offline || compilation.frozen;
+    let offline = compilation.cargo.is_offline();
     let simulator = Simulator::ready(env, offline, shell).map_err(|error| {
         shell.error(chain(&error));
         Exit::Internal

@@ -1,5 +1,6 @@
 //! `cargo gpuk vendor`: compiled kernels beside the manifest, which build scripts take where they are current.
 
+use gpuk_build::config::Profile;
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
 use gpuk_build::pipeline::Depth;
@@ -28,12 +29,15 @@ pub(super) fn vendor(vendor: &Vendor, shell: &Shell) -> Exit {
 fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> {
     let mut dev = work.clone();
     dev.compilation.release = false;
+    dev.compilation.profile = None;
     let mut release = work.clone();
     release.compilation.release = true;
+    release.compilation.profile = None;
     // The second build writes over the first one's results.
-    let first = match work.compilation.release {
-        true => Vec::new(),
-        false => take(
+    let profile = workspace.profile(&work.compilation);
+    let first = match profile.unwrap_or_default() {
+        Profile::Release => Vec::new(),
+        Profile::Dev => take(
             &kernels::build(workspace, &dev, shell, Depth::Build)?,
             shell,
         )?,

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use gpuk_build::progress::Progress;
+use gpuk_build::run::ToolCommand;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Shell;
@@ -74,6 +75,12 @@ impl Progress for Bar<'_> {
         if self.shell.is_verbose() {
             let line = format_args!("{unit}: {text}");
             self.bar.suspend(|| self.shell.status("Reading", line));
+        }
+    }
+
+    fn running(&self, command: &ToolCommand) {
+        if self.shell.is_verbose() {
+            self.bar.suspend(|| self.shell.status("Running", command));
         }
     }
 

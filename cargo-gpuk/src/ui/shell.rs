@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use cargo_metadata::Package;
+use clap::ValueEnum;
 use gpuk_build::diagnostic::{Code, Diagnostic, Level};
 use gpuk_build::explain;
 use gpuk_build::render::Render;
 use serde::Serialize;
 
+use crate::anchor;
 use crate::cli::{Color, Display, MessageFormat};
 use crate::exit::Exit;
 use crate::message::CompilerMessage;
@@ -27,6 +29,10 @@ pub(crate) struct Shell {
     choice: ColorChoice,
     closed: AtomicBool,
     lost: AtomicBool,
+    /// Whether what is said is a part of what a command does.
+    part: AtomicBool,
+    /// Ids of the packages of which errors were told.
+    wrong: Mutex<BTreeSet<String>>,
     /// Codes of the errors and warnings that were drawn in full.
     drawn: Mutex<BTreeSet<Code>>,
 }
@@ -41,8 +47,8 @@ impl Shell {
                 false => display.message_format,
             },
             // A flag goes over the other's variable.
-            quiet: display.quiet || !display.verbose && is_true("CARGO_TERM_QUIET"),
-            verbose: display.verbose || !display.quiet && is_true("CARGO_TERM_VERBOSE"),
+            quiet: display.quiet || display.verbose == 0 && is_true("CARGO_TERM_QUIET"),
+            verbose: display.verbose > 0 || !display.quiet && is_true("CARGO_TERM_VERBOSE"),
             choice: match display.color {
                 Color::Auto => ColorChoice::Auto,
                 Color::Always => ColorChoice::Always,
@@ -50,6 +56,8 @@ impl Shell {
             },
             closed: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            part: AtomicBool::new(false),
+            wrong: Mutex::default(),
             drawn: Mutex::default(),
         }
     }
@@ -57,7 +65,37 @@ impl Shell {
     /// Whether messages are JSON.
     #[must_use]
     pub(crate) fn is_json(&self) -> bool {
-        self.format == MessageFormat::Json
+        !matches!(self.format, MessageFormat::Human | MessageFormat::Short)
+    }
+
+    /// The form of the messages, as cargo names it.
+    #[must_use]
+    pub(crate) fn message_format(&self) -> String {
+        let value = self.format.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// What follows is a part of what the command does: the last message comes later.
+    pub(crate) fn begin_part(&self) {
+        self.part.store(true, Ordering::Relaxed);
+    }
+
+    /// The part is done.
+    pub(crate) fn end_part(&self) {
+        self.part.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether what is said is a part of what the command does.
+    #[must_use]
+    pub(crate) fn is_part(&self) -> bool {
+        self.part.load(Ordering::Relaxed)
+    }
+
+    /// Whether errors of a package were told.
+    #[must_use]
+    pub(crate) fn has_errors_of(&self, package: &str) -> bool {
+        let wrong = self.wrong.lock();
+        wrong.is_ok_and(|wrong| wrong.contains(package))
     }
 
     /// Whether more is wanted.
@@ -66,13 +104,19 @@ impl Shell {
         self.verbose
     }
 
-    /// Whether a progress bar may be drawn: an interactive terminal that nobody asked to be quiet, not in
-    /// continuous integration.
+    /// Whether a progress bar may be drawn: an interactive terminal that nobody asked to be quiet; as
+    /// `CARGO_TERM_PROGRESS_WHEN` says, else not in continuous integration.
     #[must_use]
     pub(crate) fn draws_progress(&self) -> bool {
         let plain = |name| std::env::var_os(name).is_some_and(|value| value != "false");
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        io::stderr().is_terminal() && !self.quiet && !self.is_json() && !dumb && !plain("CI")
+        let when = std::env::var_os("CARGO_TERM_PROGRESS_WHEN").unwrap_or_default();
+        let wanted = match when.to_str() {
+            Some("never") => false,
+            Some("always") => true,
+            _ => !dumb && !plain("CI"),
+        };
+        io::stderr().is_terminal() && !self.quiet && !self.is_json() && wanted
     }
 
     /// Whether what is drawn may be coloured.
@@ -113,11 +157,16 @@ impl Shell {
     pub(crate) fn findings(&self, package: &Package, root: &Path, findings: &[Diagnostic]) {
         let mut render = Render::new(root, true);
         for finding in findings {
+            if finding.level == Level::Error
+                && let Ok(mut wrong) = self.wrong.lock()
+            {
+                wrong.insert(package.id.repr.clone());
+            }
             if self.quiet && finding.level != Level::Error && !self.is_json() {
                 continue;
             }
             match self.format {
-                MessageFormat::Human => {
+                MessageFormat::Human | MessageFormat::JsonRenderDiagnostics => {
                     self.say(format_args!("{}\n", render.full(finding)));
                     if finding.level != Level::Note
                         && let (Some(code), Ok(mut drawn)) = (finding.code, self.drawn.lock())
@@ -127,11 +176,29 @@ impl Shell {
                 }
                 MessageFormat::Short => self.say(Render::short(finding)),
                 MessageFormat::Json => {
-                    let rendered = Render::new(root, false).full(finding);
-                    self.json(&CompilerMessage::new(package, root, finding, rendered));
+                    let drawn = Render::new(root, false).full(finding);
+                    self.message(package, root, finding, &drawn);
+                }
+                MessageFormat::JsonDiagnosticRenderedAnsi => {
+                    self.message(package, root, finding, &render.full(finding));
+                }
+                MessageFormat::JsonDiagnosticShort => {
+                    self.message(package, root, finding, &Render::short(finding));
                 }
             }
         }
+    }
+
+    fn message(&self, package: &Package, root: &Path, finding: &Diagnostic, drawn: &str) {
+        let anchor = match self.is_part() {
+            true => Some(anchor::of(package)),
+            false => None,
+        };
+        // Drawn on several lines, rustc sets an empty one behind.
+        let end = if drawn.contains('\n') { "\n\n" } else { "\n" };
+        let rendered = format!("{drawn}{end}");
+        let message = CompilerMessage::new(package, root, finding, anchor.as_ref(), rendered);
+        self.json(&message);
     }
 
     /// One JSON object on a line of standard output.

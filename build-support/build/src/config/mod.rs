@@ -30,7 +30,7 @@ pub use kernel::{KernelConfig, Signature, TrapMode};
 pub(crate) use manifest::is_published;
 pub use manifest::{Manifest, ManifestError};
 pub(crate) use nearest::nearest;
-pub use profile::Profile;
+pub use profile::{Profile, ProfileError};
 pub(crate) use tables::Tables;
 
 use crate::diagnostic::{Code, Diagnostic};

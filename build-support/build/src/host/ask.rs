@@ -27,7 +27,7 @@ impl HostJob<'_> {
             let mut probed = annotation::without(&read.text);
             probed.extend_from_slice(probe.text().as_bytes());
             fs::write_private(&text, &probed)?;
-            let output = command.output()?;
+            let output = shop.run(&command)?;
             if output.status.success() {
                 let module = String::from_utf8_lossy(&fs::read(&ptx)?).into_owned();
                 let module = gpuk_ptx::Module::parse(module)

@@ -63,7 +63,7 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
         Err(UnitError::findings(findings).having_read(&files))
     };
     let host = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
-    let output = host.dir(root).output()?;
+    let output = shop.run(&host.dir(root))?;
     checked(&output)?;
     let mut files: BTreeSet<_> = dependencies(&String::from_utf8_lossy(&output.stdout))
         .into_iter()
@@ -72,7 +72,7 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
     for arch in &shop.package.config.archs {
         let out = job.scratch(shop, "ii");
         let recipe = shop.tools.recipe(*arch, false)?;
-        let output = recipe.preprocess(job.source, &out, root).output()?;
+        let output = shop.run(&recipe.preprocess(job.source, &out, root))?;
         checked(&output)?;
         let text = fs::read(&out)?;
         let declarations = Declarations::read(&String::from_utf8_lossy(&text));

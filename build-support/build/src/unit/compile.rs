@@ -91,7 +91,7 @@ pub(super) fn compile(
         let mut probed = annotation::without(&read);
         probed.extend_from_slice(asked.as_bytes());
         fs::write_private(&text, &probed)?;
-        let output = command.output()?;
+        let output = shop.run(&command)?;
         let failed = !output.status.success();
         let said = format!(
             "{}\n{}",

@@ -97,7 +97,7 @@ impl Prefix {
         let recipe = shop.tools.recipe(job.arch, job.is_linked()).ok()?;
         let root = &shop.package.root;
         let run = |command: crate::run::ToolCommand| {
-            let output = command.output().ok()?;
+            let output = shop.run(&command).ok()?;
             (output.status.success() && output.stderr.trim().is_empty()).then_some(())
         };
         run(recipe.preprocess(&source, &text, root))?;

@@ -39,7 +39,7 @@ use crate::message;
 use crate::package::Package;
 use crate::progress::Progress;
 use crate::recipe::RECIPE;
-use crate::run::ToolError;
+use crate::run::{ToolCommand, ToolError, ToolOutput};
 use crate::store::{Store, Trace, Unit};
 use crate::toolchain::recipe::RecipeError;
 use crate::tools::Tools;
@@ -58,6 +58,14 @@ pub(crate) struct Shop<'a> {
     pub(crate) headers: Prefixes,
     /// A folder of this build's own for the compilers' files.
     pub(crate) work: &'a Path,
+}
+
+impl Shop<'_> {
+    /// Runs a compiler to its end, whatever its exit status.
+    pub(crate) fn run(&self, command: &ToolCommand) -> Result<ToolOutput, ToolError> {
+        self.progress.running(command);
+        command.output()
+    }
 }
 
 /// One source for one architecture.

@@ -83,7 +83,7 @@ pub(super) fn whole(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, Unit
     let out = job.scratch(shop, "ii");
     let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let command = recipe.preprocess(&job.source.path, &out, &shop.package.root);
-    let output = command.output()?;
+    let output = shop.run(&command)?;
     let findings = message::findings(&output.stderr, !output.status.success());
     if !output.status.success() {
         return Err(
@@ -114,7 +114,7 @@ fn behind(
     let Some(command) = command else {
         return Ok(None);
     };
-    let output = command.output()?;
+    let output = shop.run(&command)?;
     let text = fs::read(&out)?;
     let start = headers::behind_command_line(&String::from_utf8_lossy(&text));
     let start = match start.and_then(|start| text.get(start..)) {

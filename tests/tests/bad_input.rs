@@ -172,7 +172,7 @@ fn nvcc_kernels_without_a_wrapper_say_why() {
 fn nvcc_two_kernels_with_one_wrapper_name_are_an_error() {
     let project = Project::new("p", GPUK).file(
         "kernels/k.cu",
-        "extern \"C\" __global__ void k(float *y) { y[0] = 1; }\n__global__ void k(int *y, int n) { y[0] = n; }\n",
+        "extern \"C\" __global__ void k() {}\n__global__ void k(int *y) { y[0] = 1; }\nnamespace n { template <class T> __global__ void k() {} struct A {}; }\nstruct A {};\ntemplate __global__ void n::k<A>();\ntemplate __global__ void n::k<n::A>();\n",
     );
     insta::assert_snapshot!(project.gpuk(&["build"]).shown());
 }

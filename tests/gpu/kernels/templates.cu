@@ -87,3 +87,10 @@ GPUK_INSTANTIATE(unnamed<int>);
 __global__ void twin(int *x) { x[0] = 1; }
 template <class T> __global__ void twin(T *x, T by) { x[0] = by; }
 template __global__ void twin<int>(int *, int);
+
+using real = double;
+/// Overloads that are no templates: the compiler tells their types apart, the text does not.
+__global__ void over(real *fraction) { fraction[0] = 1.5; }
+__global__ void over(const unsigned *from, unsigned *to) { to[0] = from[0] + 1; }
+__global__ void over(unsigned *up) { up[0] += 2; }
+extern "C" __global__ void over(float *single) { single[0] = 2.5f; }

@@ -221,3 +221,36 @@ fn gpu_what_cannot_be_generic_has_a_method_for_each_instance() {
         assert_eq!(download(&stream, &one), [8]);
     }
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_overloads_are_told_apart_by_types() {
+    let (stream, kernels) = device();
+    let zero = |count| stream.alloc_zeros::<u32>(count).unwrap();
+    let (mut up, mut to) = (zero(1), zero(1));
+    let mut fraction = stream.clone_htod(&[0f64]).unwrap();
+    let mut single = stream.clone_htod(&[0f32]).unwrap();
+    // SAFETY: each writes the first element of a buffer of one.
+    unsafe {
+        drop(
+            kernels
+                .over_double(&stream, threads(1), &mut fraction)
+                .unwrap(),
+        );
+        drop(kernels.over(&stream, threads(1), &mut single).unwrap());
+        drop(
+            kernels
+                .over_unsigned_int_ptr(&stream, threads(1), &mut up)
+                .unwrap(),
+        );
+        let launched = kernels.over_const_unsigned_int_ptr(&stream, threads(1), &up, &mut to);
+        drop(launched.unwrap());
+    }
+    assert_eq!(download(&stream, &fraction), [1.5]);
+    assert_eq!(download(&stream, &single), [2.5]);
+    assert_eq!(
+        (download(&stream, &up), download(&stream, &to)),
+        (vec![2], vec![3])
+    );
+    assert_eq!(Kernels::OVER_DOUBLE.params[0].name, "fraction");
+}

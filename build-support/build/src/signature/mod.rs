@@ -9,9 +9,11 @@ mod function;
 mod members;
 mod names;
 mod origin;
+mod overload;
 mod ptx;
 mod refusal;
 mod size;
+mod spelt;
 mod symbol;
 mod template;
 #[cfg(test)]
@@ -67,7 +69,9 @@ pub(crate) fn join(
                     kernels.push(Named {
                         kernel,
                         name: origin.name,
+                        types: origin.types,
                         implicit: origin.implicit,
+                        told: false,
                     });
                 }
                 Err(refusals) => {

@@ -1,10 +1,13 @@
 //! Names for wrappers and structs: from the C++ name, unique in the module.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use crate::ctype::{Arg, CType, Name, Part};
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::kernel::{Enum, Kernel, Struct, Symbol};
+
+use super::overload;
 
 /// Longer names are cut, and told apart by a digest.
 const LONGEST: usize = 80;
@@ -16,7 +19,7 @@ pub(super) fn plain(name: &Name) -> String {
 }
 
 /// As [`plain`], with the namespaces: `ns_scale_float`.
-fn qualified(name: &Name) -> String {
+pub(super) fn qualified(name: &Name) -> String {
     let named = name.0.iter().filter(|part| part.word != Part::UNNAMED);
     let parts: Vec<_> = named.map(part).collect();
     cut(parts.join("_"), name)
@@ -63,19 +66,20 @@ fn type_words(ty: &CType) -> String {
 }
 
 /// The text with every run of what an identifier cannot have as one `_`.
-fn words(text: &str) -> String {
+pub(super) fn words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_")
 }
 
-fn cut(text: String, name: &Name) -> String {
+/// A text that is short enough, by what it stands for if it was not.
+pub(super) fn cut(text: String, whole: &impl Display) -> String {
     if text.chars().count() <= LONGEST {
         return text;
     }
     let short: String = text.chars().take(LONGEST - 9).collect();
-    format!("{short}_{:08x}", digest(&settled(&name.to_string())))
+    format!("{short}_{:08x}", digest(&settled(&whole.to_string())))
 }
 
 /// The name without the namespaces that nvcc makes of a file's contents for what is `static`: they change with it.
@@ -100,20 +104,27 @@ fn digest(text: &str) -> u32 {
 pub(super) struct Named {
     pub(super) kernel: Kernel,
     pub(super) name: Name,
+    /// Of the parameters.
+    pub(super) types: Vec<CType>,
     /// Whether nobody asked for it by name.
     pub(super) implicit: bool,
+    /// Whether its name says types of its parameters, as those of overloads do.
+    pub(super) told: bool,
 }
 
 /// Gives every kernel a name of its own; those that cannot have one are findings.
 pub(super) fn name(mut kernels: Vec<Named>) -> (Vec<Kernel>, Vec<Diagnostic>) {
-    for Named { kernel, name, .. } in doubles(&mut kernels, |it| &it.kernel.name) {
-        kernel.name = qualified(name);
+    for group in alike(&kernels).into_values() {
+        let names: BTreeSet<_> = group
+            .iter()
+            .map(|&at| qualified(&kernels[at].name))
+            .collect();
+        for at in group.into_iter().filter(|_| names.len() > 1) {
+            kernels[at].kernel.name = qualified(&kernels[at].name);
+        }
     }
-    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, Named { kernel, .. }) in kernels.iter().enumerate() {
-        groups.entry(kernel.name.clone()).or_default().push(at);
-    }
-    groups.retain(|_, group| group.len() > 1);
+    overload::tell_apart(&mut kernels);
+    let groups = alike(&kernels);
     let findings = groups.values().map(|group| {
         let group: Vec<_> = group.iter().filter_map(|&at| kernels.get(at)).collect();
         clash(&group)
@@ -121,6 +132,16 @@ pub(super) fn name(mut kernels: Vec<Named>) -> (Vec<Kernel>, Vec<Diagnostic>) {
     let findings = findings.collect();
     kernels.retain(|it| !groups.contains_key(&it.kernel.name));
     (kernels.into_iter().map(|it| it.kernel).collect(), findings)
+}
+
+/// The kernels that share a name, by it.
+pub(super) fn alike(kernels: &[Named]) -> BTreeMap<String, Vec<usize>> {
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, Named { kernel, .. }) in kernels.iter().enumerate() {
+        groups.entry(kernel.name.clone()).or_default().push(at);
+    }
+    groups.retain(|_, group| group.len() > 1);
+    groups
 }
 
 /// Tells variables of one name apart by their namespaces.
@@ -186,7 +207,7 @@ fn clash(group: &[&Named]) -> Diagnostic {
         let text = format!("`{}({})`", kernel.path, types.join(", "));
         finding = finding.at(kernel.place.clone(), text);
     }
-    finding.help("give them different names, or put them into namespaces of different names")
+    finding.help("rename one of them, or a type that they are made with")
 }
 
 #[cfg(test)]

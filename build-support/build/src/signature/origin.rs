@@ -11,6 +11,7 @@ use crate::source::{Declarations, DeclaredAnnotation, DeclaredKernel};
 
 use super::Entry;
 use super::refusal::Stranger;
+use super::spelt::{decayed, spells};
 use super::symbol::{self, Function};
 
 /// Where an entry comes from.
@@ -162,10 +163,15 @@ impl<'d> Origins<'d> {
 
     fn plain(&self, function: Function) -> Result<Origin<'d>, Stranger> {
         let path = function.name.path();
+        let is_other = |kernel: &DeclaredKernel| {
+            let mut params = kernel.params.iter().zip(&function.params);
+            params.any(|(param, ty)| self.spells(&param.text, ty) == Some(false))
+        };
         let fits = |kernel: &DeclaredKernel| {
             kernel.template.is_none()
                 && kernel.path() == path
                 && Origin::fits(kernel, function.params.len())
+                && !(kernel.overloaded && is_other(kernel))
         };
         let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
         Ok(Origin {
@@ -217,14 +223,16 @@ impl<'d> Origins<'d> {
             .iter()
             .filter(|kernel| fits(kernel));
         let rank = |kernel: &&DeclaredKernel| {
-            let spelt = kernel.params.iter().zip(types).filter(|(param, ty)| {
-                let spelt: Option<CType> = param.text.parse().ok();
-                spelt.is_some_and(|spelt| decayed(spelt) == decayed((*ty).clone()))
-            });
+            let params = kernel.params.iter().zip(types);
+            let spelt = params.filter(|(param, ty)| self.spells(&param.text, ty) == Some(true));
             (spelt.count(), kernel.defined)
         };
         // The first of equals.
         fitting.rev().max_by_key(rank)
+    }
+
+    fn spells(&self, text: &str, ty: &CType) -> Option<bool> {
+        spells(self.declarations, text, ty)
     }
 
     /// The compiler's answer about a kernel, whichever of its declarations was asked for.
@@ -306,16 +314,6 @@ fn may_be_equal_types(answer: &CType, spelt: &CType) -> bool {
         }
     }
     decayed(answer.clone()) == decayed(spelt.clone()) || dependent(spelt)
-}
-
-/// The type as a function's type has it: arrays are pointers, qualifiers of the parameter itself are gone.
-fn decayed(ty: CType) -> CType {
-    match ty {
-        CType::Named(name, _) => CType::Named(name, Default::default()),
-        CType::Pointer(to, _) | CType::Array(to, _) => CType::Pointer(to, Default::default()),
-        CType::Function(..) => CType::Pointer(Box::new(ty), Default::default()),
-        other => other,
-    }
 }
 
 /// The types of a kernel that the compiler was not asked about or did not answer for, where they are spelt

@@ -174,7 +174,9 @@ pub(crate) fn of_ptx(
                 kernels.push(names::Named {
                     kernel,
                     name: name.name,
+                    types: name.params,
                     implicit: false,
+                    told: false,
                 });
             }
             Err(found) => findings.extend(found),

@@ -28,7 +28,7 @@ pub struct Selection {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Compilation")]
 pub struct Compilation {
-    /// Architectures instead of the configured: `80`, `sm_90`, `90a`
+    /// Architectures instead of the configured: `80`, `sm_90`, `90a`, `all-major`, `native`
     #[arg(long, value_name = "ARCHS", value_delimiter = ',', env = "GPUK_ARCHS")]
     pub arch: Vec<String>,
     /// Whether the compiler reads all of the headers (`nvcc`) or what is named of them (`auto`)

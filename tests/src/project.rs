@@ -164,6 +164,19 @@ impl Project {
         self.run(self.command(&cargo).args(args))
     }
 
+    /// The CUDA toolkit that would be used, from the command itself.
+    ///
+    /// # Panics
+    /// There is none.
+    #[must_use]
+    pub fn toolkit(&self) -> PathBuf {
+        let doctor = self.gpuk(&["doctor", "--message-format", "json"]).ok();
+        let doctor: serde_json::Value =
+            serde_json::from_str(&doctor.stdout).expect("doctor prints JSON");
+        let root = doctor["toolchain"]["root"].as_str();
+        PathBuf::from(root.expect("doctor names the toolkit"))
+    }
+
     fn command(&self, program: &OsStr) -> Command {
         #[expect(
             clippy::disallowed_methods,

@@ -1,5 +1,7 @@
-//! Kernels that the architectures do not have alike, through their wrappers on the simulator.
+//! What is compiled for: lists, words for several architectures, and kernels that the architectures do not have alike,
+//! through their wrappers on the simulator.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use gpuk_tests::Project;
@@ -110,4 +112,127 @@ fn nvcc_a_kernel_of_some_architectures_is_an_error_value_elsewhere() {
         .collect();
     ptx.sort();
     assert_eq!(ptx, ["archs"; 2], "{ptx:?}");
+}
+
+const SCALE: &str = "extern \"C\" __global__ void scale(float *y) { y[threadIdx.x] *= 2; }\n";
+
+/// The images of a package `p`, by kind: `sm_80`, ….
+fn images(project: &Project, kind: &str) -> BTreeSet<String> {
+    let report = std::fs::read(project.root().join("target/gpuk/p/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let images = report["modules"][0]["images"].as_array().unwrap().iter();
+    let of_kind = images.filter(|image| image["file"].as_str().unwrap().ends_with(kind));
+    of_kind
+        .map(|image| image["arch"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_all_major_is_nvccs_own() {
+    let project = Project::new("p", GPUK)
+        .config("archs = ['all-major']")
+        .file("kernels/k.cu", SCALE);
+    let nvcc = project.toolkit().join("bin/nvcc").display().to_string();
+    let mut dry = project.command_of(
+        &nvcc,
+        &["--dryrun", "-arch=all-major", "-fatbin", "kernels/k.cu"],
+    );
+    let said = String::from_utf8(dry.output().unwrap().stderr).unwrap();
+    // `--image3=kind=elf,sm=80,file=…`, one for each image of the fat binary.
+    let of_nvcc = |kind: &str| -> BTreeSet<String> {
+        let head = format!("kind={kind},sm=");
+        let images = said.split(&*head).skip(1);
+        images
+            .map(|image| format!("sm_{}", image.split(',').next().unwrap()))
+            .collect()
+    };
+    let _ = project.gpuk(&["build"]).ok();
+    let cubins = images(&project, "cubin");
+    assert!(cubins.len() > 4, "{cubins:?}");
+    assert_eq!(cubins, of_nvcc("elf"), "{said}");
+    // nvcc's is the newest; the lowest is for the devices of a list that has no cubin for them, and for the simulator.
+    let lowest = of_nvcc("elf")
+        .into_iter()
+        .min_by_key(|arch| (arch.len(), arch.clone()));
+    let ptx: BTreeSet<_> = of_nvcc("ptx").into_iter().chain(lowest).collect();
+    assert_eq!(images(&project, "ptx"), ptx, "{said}");
+
+    let again = project.gpuk(&["build"]).ok();
+    assert!(again.stderr.contains("Fresh"), "{}", again.shown());
+}
+
+/// A program in `nvidia-smi`'s place that prints a file; nothing else sees a device.
+#[cfg(unix)]
+fn with_devices(project: Project, devices: &str) -> Project {
+    use std::os::unix::fs::PermissionsExt;
+    let project = project.file("devices", devices).file(
+        "bin/nvidia-smi",
+        "#!/bin/sh\nexec cat \"$(dirname \"$0\")/../devices\"\n",
+    );
+    let (bin, smi) = (
+        project.root().join("bin"),
+        project.root().join("bin/nvidia-smi"),
+    );
+    std::fs::set_permissions(smi, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let folders = [bin].into_iter().chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(folders).unwrap();
+    project
+        .env("PATH", path.to_str())
+        .env("CUDA_VISIBLE_DEVICES", Some(""))
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_native_is_what_the_machine_has_at_each_build() {
+    let project = Project::new("p", GPUK)
+        .config("archs = ['native']")
+        .file("kernels/k.cu", SCALE);
+    let project = with_devices(project, "8.6\n9.0\n");
+    let _ = project.gpuk(&["build"]).ok();
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let two: BTreeSet<String> = set(&["sm_86", "sm_90"]);
+    assert_eq!(images(&project, "cubin"), two);
+    let again = project.gpuk(&["build"]).ok();
+    assert!(again.stderr.contains("Fresh"), "{}", again.shown());
+
+    project.write("devices", "8.9\n");
+    let other = project.gpuk(&["build"]).ok();
+    assert!(!other.stderr.contains("Fresh"), "{}", other.shown());
+    let one: BTreeSet<String> = set(&["sm_89"]);
+    assert_eq!(images(&project, "cubin"), one);
+
+    project.write("devices", "No devices were found\n");
+    let none = project.gpuk(&["build"]);
+    assert_eq!(none.code, Some(101), "{}", none.shown());
+    assert!(none.stderr.contains("GPUK0060"), "{}", none.shown());
+
+    // It is asked for, or it is not.
+    let listed = project.gpuk(&["build", "--arch", "80"]).ok();
+    let one: BTreeSet<String> = set(&["sm_80"]);
+    assert_eq!(images(&project, "cubin"), one, "{}", listed.shown());
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_what_the_toolkit_lacks_is_refused_with_what_it_has() {
+    let project = Project::new("p", GPUK).file("kernels/k.cu", SCALE);
+    for arch in ["61", "80a", "90f"] {
+        let refused = project.gpuk(&["build", "--arch", arch]);
+        assert_eq!(refused.code, Some(101), "{arch}: {}", refused.shown());
+        let said = format!("does not compile for `sm_{arch}`");
+        assert!(
+            refused.stderr.contains("error[GPUK0033]"),
+            "{}",
+            refused.shown()
+        );
+        assert!(refused.stderr.contains(&said), "{}", refused.shown());
+        for known in ["80, ", "90, 90a, ", "100, 100f, 100a"] {
+            assert!(refused.stderr.contains(known), "{}", refused.shown());
+        }
+    }
+    let taken = project.gpuk(&["build", "--arch", "90a"]).ok();
+    assert_eq!(images(&project, "ptx").len(), 1, "{}", taken.shown());
 }

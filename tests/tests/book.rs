@@ -179,8 +179,9 @@ fn every_configuration_key_is_in_the_book() {
         match rest.split_once(",\n").unwrap().0 {
             "Vec::new()" => "`[]`".to_owned(),
             "None" | "BTreeMap::new()" | "Profile::Dev" => "not set".to_owned(),
-            "vec![Arch::DEFAULT]" => {
-                let (_, arch) = source.split_once("pub const DEFAULT: Self").unwrap();
+            "Archs::default()" => {
+                let arch = read("build-support/build/src/config/arch.rs");
+                let (_, arch) = arch.split_once("pub const DEFAULT: Self").unwrap();
                 format!("`[\"{}\"]`", between(arch, "number: ", ",").unwrap())
             }
             "patterns.map(Pattern::assumed).to_vec()" => {

@@ -28,7 +28,7 @@ impl Counted {
                 "kernels/b.cu",
                 "extern \"C\" __global__ void b(float *y) { y[0] = 2; }\n",
             );
-        let real = toolkit(&project);
+        let real = project.toolkit();
         let (fake, log) = (project.root().join("toolkit"), project.root().join("log"));
         for folder in ["bin", "nvvm/bin"] {
             std::fs::create_dir_all(fake.join(folder)).unwrap();
@@ -132,17 +132,6 @@ impl Counted {
             &format!("{PACKAGE}\n[package.metadata.gpuk]\n{lines}\n"),
         );
     }
-}
-
-/// The toolkit that would be used, from the command itself.
-fn toolkit(project: &Project) -> PathBuf {
-    let doctor = project.gpuk(&["doctor", "--message-format", "json"]).ok();
-    let doctor: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
-    PathBuf::from(
-        doctor["toolchain"]["root"]
-            .as_str()
-            .expect("doctor names the toolkit"),
-    )
 }
 
 /// What may run for a change.

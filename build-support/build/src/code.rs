@@ -93,6 +93,8 @@ codes! {
     CHECK_BEHIND_HOST_FUNCTION = 43;
     /// vendored kernels are not what the sources and settings say now
     VENDORED_STALE = 50;
+    /// `native` is asked for where there is no device
+    NO_NATIVE_DEVICE = 60;
 }
 
 impl fmt::Display for Code {
@@ -149,7 +151,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Code::UNRESOLVED_FUNCTION), "{text}");
         }
         for (text, nearest) in [
-            ("GPUK0099", "GPUK0050"),
+            ("GPUK0099", "GPUK0060"),
             ("GPUK0018", "GPUK0016"),
             ("E0005", "GPUK0005"),
             ("help", "GPUK0001"),

@@ -119,7 +119,6 @@ pub fn discover(package: &Package, findings: &mut Vec<Diagnostic>) -> Result<Sou
     });
     let mut files: Vec<_> = files.collect();
     let links = link(package, &mut files, findings);
-    findings.extend(files.iter().filter_map(|file| misfit(file, package)));
     Ok(Sources {
         files,
         links,
@@ -230,10 +229,16 @@ fn target(path: &Path) -> Option<Target> {
     Some(Target { arch, line })
 }
 
-/// PTX that some architectures cannot take, or none.
-fn misfit(file: &KernelSource, package: &Package) -> Option<Diagnostic> {
-    let (taking, others): (Vec<_>, Vec<_>) =
-        (package.config.archs.iter()).partition(|arch| file.is_for(**arch));
+impl Sources {
+    /// PTX that some of the architectures cannot take, or none.
+    pub(crate) fn misfits(&self, archs: &[Arch]) -> Vec<Diagnostic> {
+        let files = self.files.iter();
+        files.filter_map(|file| misfit(file, archs)).collect()
+    }
+}
+
+fn misfit(file: &KernelSource, archs: &[Arch]) -> Option<Diagnostic> {
+    let (taking, others): (Vec<_>, Vec<_>) = archs.iter().partition(|arch| file.is_for(**arch));
     let Target { arch: target, line } = file.target?;
     let (path, place) = (file.path.display(), Place::line(&file.path, line));
     let names = |archs: &[&Arch]| {

@@ -95,8 +95,8 @@ impl Build {
         let env = Env::of_process();
         let mut directives = Directives::default();
         let outcome = Script::new(&env).and_then(|script| {
-            let mut manifests = vec![script.manifest.clone()];
-            let result = self.build(&script, &env, &tokens, &mut manifests);
+            let mut watched = vec![script.manifest.clone()];
+            let result = self.build(&script, &env, &tokens, &mut watched);
             let result = result.and_then(|built| {
                 if let Some(toolkit) = &built.toolkit {
                     host::link(&built.report, &script.out, toolkit, &env, &mut directives)?;
@@ -106,7 +106,7 @@ impl Build {
             if let Some(folders) = headers::exported(&script.manifest) {
                 directives.metadata(headers::KEY, &folders);
             }
-            manifests
+            watched
                 .iter()
                 .for_each(|path| directives.rerun_if_changed(path));
             script.tell(&result, &mut directives)
@@ -132,13 +132,13 @@ impl Build {
         self.build(&Script::new(&env)?, &env, &tokens, &mut Vec::new())
     }
 
-    /// Says in `manifests` what the configuration was read from.
+    /// Says in `watched` what the configuration was read from.
     fn build(
         self,
         script: &Script,
         env: &Env,
         tokens: &Tokens,
-        manifests: &mut Vec<PathBuf>,
+        watched: &mut Vec<PathBuf>,
     ) -> Result<Built, ScriptError> {
         let mut findings = Vec::new();
         let Script {
@@ -147,7 +147,7 @@ impl Build {
             profile,
         } = script;
         let mut package = Package::read(manifest, out.clone(), *profile, env, &mut findings)?;
-        manifests.clone_from(&package.manifests);
+        watched.clone_from(&package.manifests);
         let archs = match env.get("GPUK_ARCHS") {
             Some(list) => list
                 .to_string_lossy()
@@ -160,6 +160,10 @@ impl Build {
             .config
             .set_archs(&archs)
             .map_err(ScriptError::Arch)?;
+        if package.config.archs.has_native() {
+            // No file tells of another device: cargo runs the script again at each build.
+            watched.push(out.join("never"));
+        }
         package.config.flags.extend(self.flags);
         package.config.include.extend(self.include);
         if let Some(reason) = outline::reason(env) {

@@ -1,7 +1,8 @@
 //! `MadeAll -> Vec<Module>`: the units of one source become one module of wrappers.
 //!
 //! The architectures have to agree about the parameters of every kernel that they share; a kernel that only some of
-//! them have is said, and the PTX of those that have other kernels than the lowest is shipped too.
+//! them have is said, and the PTX of those that have other kernels than the lowest is shipped too, and with
+//! `all-major` that of the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,7 @@ pub(crate) struct ModuleImage {
 pub(crate) fn join_all<'a>(
     made: &[MadeUnit<'_>],
     sources: &'a Sources,
+    newest: Option<Arch>,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Module<'a>> {
     let alone = sources.files.iter().filter(|file| file.link.is_none());
@@ -76,7 +78,7 @@ pub(crate) fn join_all<'a>(
             .collect::<Vec<_>>()
     };
     paths
-        .map(|path| join(path, &units_of(path), findings))
+        .map(|path| join(path, &units_of(path), newest, findings))
         .collect()
 }
 
@@ -84,6 +86,7 @@ pub(crate) fn join_all<'a>(
 fn join<'a>(
     source: &'a Path,
     units: &[&MadeUnit<'_>],
+    newest: Option<Arch>,
     findings: &mut Vec<Diagnostic>,
 ) -> Module<'a> {
     let mut module = Module {
@@ -142,7 +145,7 @@ fn join<'a>(
             module.signatures.see(new);
         }
         let kernels = Some(contents(unit));
-        let ptx = module.images.is_empty() || forward != kernels;
+        let ptx = module.images.is_empty() || forward != kernels || newest == Some(*arch);
         if ptx && arch.is_forward() {
             forward = kernels;
         }
@@ -200,8 +203,8 @@ fn contents(unit: &Unit) -> BTreeSet<(&str, bool)> {
     entries.collect()
 }
 
-/// The cubin, and the PTX where newer devices need it: that of the lowest architecture, and of each that has other
-/// kernels than the PTX below it.
+/// The cubin, and the PTX where newer devices need it: that of the lowest architecture, of each that has other
+/// kernels than the PTX below it, and of the newest of `all-major`.
 fn images(source: &Path, arch: Arch, unit: &Unit, ptx: bool) -> Vec<ModuleImage> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

@@ -7,6 +7,7 @@
 //! [`pipeline`] is the page to read first: it calls the stages in order. `cargo gpuk` drives the same pipeline.
 
 pub mod annotation;
+mod archs;
 mod capture;
 mod cargo;
 mod check;

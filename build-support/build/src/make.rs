@@ -49,7 +49,7 @@ pub(crate) struct MadeUnit<'a> {
 impl<'a> Plan<'a> {
     /// Every source for every architecture.
     pub(crate) fn new(sources: &'a Sources, shop: &Shop<'_>) -> Self {
-        let archs = &shop.package.config.archs;
+        let archs = shop.tools.archs();
         let jobs = |sources: &'a [KernelSource]| {
             let pairs = sources
                 .iter()
@@ -83,8 +83,7 @@ pub(crate) fn make<'a>(
     let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
     let host = plan.host.iter().filter(|job| job.key(shop).is_none());
     shop.progress.planned(to_do + host.count());
-    shop.headers
-        .expect(to_do / shop.package.config.archs.len().max(1));
+    shop.headers.expect(to_do / shop.tools.archs().len().max(1));
 
     let mut outcome = Outcome::default();
     outcome.run(jobs, shop, tokens)?;

@@ -100,6 +100,8 @@ pub fn build(
     let _lock = fs::lock(&package.out.join("lock"), || progress.waiting())?;
     let tools =
         Tools::ready(package, env).or_else(|error| refused(error, &mut findings, &sources))?;
+    findings.extend(sources.misfits(tools.archs()));
+    stop_at_errors(&mut findings, &sources, &[])?;
     let store = Store::open(&package.store.folder, &package.out)?;
     let shop = Shop {
         package,
@@ -125,7 +127,7 @@ pub fn build(
     findings.extend(store.lost());
     stop_at_errors(&mut findings, &sources, &made.files)?;
 
-    let mut modules = join_all(&made.units, &sources, &mut findings);
+    let mut modules = join_all(&made.units, &sources, tools.newest(), &mut findings);
     host::join(&mut modules, &made.objects);
     check::unknown_kernels(package, &modules, &mut findings);
     check::instances(package, &modules, &mut findings);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::archs::{self, Targets};
 use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
@@ -23,6 +24,8 @@ use crate::toolchain::{self, NotFound, Toolchain};
 pub(crate) struct Tools {
     toolchain: Toolchain,
     host: HostCompiler,
+    /// What is compiled for.
+    targets: Targets,
     recipes: BTreeMap<Arch, Recipe>,
     /// The same, for sources whose functions others may call.
     relocatable: BTreeMap<Arch, Recipe>,
@@ -40,6 +43,9 @@ const KEPT: usize = 32;
 struct Known {
     toolchain: Option<Toolchain>,
     host: Option<HostCompiler>,
+    /// The toolchain's own list of architectures, once it was asked for.
+    #[serde(default)]
+    archs: Vec<String>,
     /// By everything that nvcc's answer depends on.
     recipes: BTreeMap<String, Recipe>,
 }
@@ -63,9 +69,15 @@ pub enum ToolsError {
         arch: Arch,
         /// The toolkit's version.
         version: Version,
-        /// What it compiles for, as nvcc lists it.
+        /// What it compiles for.
         known: Vec<String>,
     },
+    /// `native` is asked for where there is no device.
+    #[error("`native` is asked for, and no device is found")]
+    NoDevice,
+    /// nvcc does not say what it compiles for.
+    #[error("nvcc does not list its architectures")]
+    Silent(#[source] ToolError),
     /// A file could not be written.
     #[error(transparent)]
     Fs(#[from] FsError),
@@ -76,12 +88,15 @@ impl ToolsError {
     pub(crate) fn finding(&self) -> Option<Diagnostic> {
         match self {
             Self::Arch { known, .. } => {
-                let known: Vec<_> = known
-                    .iter()
-                    .map(|arch| arch.replace("compute_", ""))
-                    .collect();
                 let finding = Diagnostic::error(Code::UNKNOWN_ARCH, self.to_string());
                 Some(finding.help(format!("set `archs` to some of {}", known.join(", "))))
+            }
+            Self::NoDevice => {
+                let finding = Diagnostic::error(Code::NO_NATIVE_DEVICE, self.to_string());
+                let finding = finding.note(
+                    "the driver was asked through the toolkit's `__nvcc_device_query`, then `nvidia-smi`",
+                );
+                Some(finding.help("name architectures in `archs`, such as \"80\", or `all-major`"))
             }
             Self::Recipe(RecipeError::Flag(error)) => {
                 let finding = Diagnostic::error(Code::BAD_FLAG, error.to_string());
@@ -109,19 +124,30 @@ impl Tools {
 
         let kept = package.out.join("tools.json");
         let known: Known = read_json(&kept).unwrap_or_default();
-        let toolchain = toolchain::find(&package.toolchain(known.toolchain), env)?;
+        let toolchain = toolchain::find(&package.toolchain(known.toolchain.clone()), env)?;
         let request = HostRequest {
             setting: package.config.host_compiler.clone(),
             known: known.host,
         };
         let host = host::find(&request, env)?;
 
+        let mut listed = match known.toolchain.as_ref() == Some(&toolchain) {
+            true => known.archs,
+            false => Vec::new(),
+        };
+        let targets = archs::targets(&package.config.archs, &toolchain, env, || {
+            if listed.is_empty() {
+                listed = toolchain.archs().map_err(ToolsError::Silent)?;
+            }
+            Ok(listed.clone())
+        })?;
+
         let mut flags = package.flags();
         // Only what gpuk preprocesses has annotations in it, which it takes out again.
         flags.push("-DGPUK_ANNOTATIONS=1".into());
         let mut keyed = BTreeMap::new();
         let mut recipes = BTreeMap::new();
-        for arch in &package.config.archs {
+        for arch in &targets.archs {
             let key = Recipe::key(&toolchain, &flags, &arch.sm(), &host, env)?;
             let recipe = match known.recipes.get(&key) {
                 Some(recipe) => recipe.clone(),
@@ -139,6 +165,7 @@ impl Tools {
         let known = Known {
             toolchain: Some(toolchain.clone()),
             host: Some(host.clone()),
+            archs: listed,
             recipes: keyed,
         };
         fs::write(&kept, &to_json(&known))?;
@@ -146,11 +173,22 @@ impl Tools {
         Ok(Self {
             toolchain,
             host,
+            targets,
             relocatable: relocatable.collect(),
             recipes,
             wrapper: package.config.wrapper.clone(),
             include: package.include(),
         })
+    }
+
+    /// What is compiled for, lowest first.
+    pub(crate) fn archs(&self) -> &[Arch] {
+        &self.targets.archs
+    }
+
+    /// The architecture whose PTX is shipped for later devices, beside the lowest's.
+    pub(crate) fn newest(&self) -> Option<Arch> {
+        self.targets.newest
     }
 
     /// How to compile for an architecture of the package, a source that is linked with others or one by itself.
@@ -201,9 +239,9 @@ impl Tools {
     /// nvcc as it compiles host functions: for every architecture of a package, and newer devices.
     pub(crate) fn nvcc(&self, package: &Package) -> ToolCommand {
         let mut command = ToolCommand::new(&self.toolchain.nvcc);
-        for (nth, arch) in package.config.archs.iter().enumerate() {
+        for (nth, arch) in self.archs().iter().enumerate() {
             command = command.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
-            if nth == 0 && arch.is_forward() {
+            if nth == 0 && arch.is_forward() || self.newest() == Some(*arch) {
                 command = command.arg(format!("-gencode=arch=compute_{arch},code=compute_{arch}"));
             }
         }
@@ -245,7 +283,7 @@ fn of_arch(error: RecipeError, arch: Arch, toolchain: &Toolchain) -> ToolsError 
         true => ToolsError::Arch {
             arch,
             version: toolchain.version,
-            known: toolchain.archs().unwrap_or_default(),
+            known: toolchain.assembles(),
         },
         false => error.into(),
     }

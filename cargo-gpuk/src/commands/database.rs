@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use gpuk_build::config::Arch;
 use gpuk_build::discover::{Language, discover};
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
@@ -93,15 +94,15 @@ fn of(package: &Package, env: &Env, shell: &Shell) -> Result<Vec<Entry>, Exit> {
     Ok(cuda.map(entry).collect())
 }
 
-/// The highest architecture: it has the most of the source between its `#if`s.
+/// The highest architecture that is named, else the default: it has the most of the source between its `#if`s.
 fn arguments(package: &Package, toolchain: &Toolchain, source: &str) -> Vec<String> {
     let mut arguments: Vec<String> = ["clang++", "-x", "cuda", "--cuda-device-only"]
         .map(str::to_owned)
         .to_vec();
     arguments.push(format!("--cuda-path={}", toolchain.root.display()));
-    if let Some(arch) = package.config.archs.last() {
-        arguments.push(format!("--cuda-gpu-arch={}", arch.sm()));
-    }
+    let arch = package.config.archs.listed().last();
+    let arch = arch.copied().unwrap_or(Arch::DEFAULT);
+    arguments.push(format!("--cuda-gpu-arch={}", arch.sm()));
     // clang lags behind CUDA; only its editor service is wanted.
     arguments.extend(["-Wno-unknown-cuda-version", "--no-cuda-version-check"].map(str::to_owned));
     let flags = package.flags();

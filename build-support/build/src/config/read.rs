@@ -9,8 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest;
 use super::{
-    ALLOWABLE, CheckMode, Config, Instantiation, KernelConfig, Pattern, Profile, Signature,
-    TrapMode,
+    ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, Pattern, Profile,
+    Signature, TrapMode,
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
@@ -69,9 +69,10 @@ impl<'a> Reader<'a> {
                 "host-objects" => self.set(&mut config.host_objects, |r| r.list(value, pattern)),
                 "exclude" => self.set(&mut config.exclude, |r| r.list(value, pattern)),
                 "archs" => {
-                    self.set(&mut config.archs, |r| r.list(value, FromStr::from_str));
-                    config.archs.sort();
-                    config.archs.dedup();
+                    self.set(&mut config.archs, |r| {
+                        let items = r.list(value, ArchSetting::from_str)?;
+                        Some(items.into_iter().collect())
+                    });
                     if config.archs.is_empty() {
                         self.bad(value, "at least one architecture");
                     }
@@ -403,8 +404,7 @@ mod tests {
              [kernel.gather]\nchecks = 'off'\n",
         );
         assert_eq!(findings, [""; 0]);
-        let archs: Vec<_> = config.archs.iter().map(ToString::to_string).collect();
-        assert_eq!(archs, ["80", "90a"]);
+        assert_eq!(config.archs.names(), ["80", "90a"]);
         assert_eq!(config.flags, ["-O3"]);
         assert_eq!(config.checks, CheckMode::Trap);
         assert_eq!(config.toolkit, Some(PathBuf::from("/w/cuda")));
@@ -498,7 +498,7 @@ mod tests {
         );
         insta::assert_debug_snapshot!(findings, @r#"
         [
-            "GPUK0031 /w/Cargo.toml:1:16 `'ampere'` is not an architecture such as `80`, `sm_90` or `90a` | ",
+            "GPUK0031 /w/Cargo.toml:1:16 `'ampere'` is not an architecture such as `80`, `sm_90` or `90a`, `all-major` or `native` | ",
             "GPUK0031 /w/Cargo.toml:3:10 `'maybe'` is not `functional`, `trap` or `off` | ",
             "GPUK0031 /w/Cargo.toml:4:8 `13.0` is not a string | ",
             "GPUK0031 /w/Cargo.toml:2:9 `'-O3'` is not a list of strings | ",

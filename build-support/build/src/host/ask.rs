@@ -15,7 +15,7 @@ const ATTEMPTS: usize = 8;
 impl HostJob<'_> {
     /// Compiles the text with the probe behind it for the lowest architecture; nothing else of the result is used.
     pub(super) fn ask(&self, shop: &Shop<'_>, read: &Read) -> Result<Answers, UnitError> {
-        let Some(arch) = shop.package.config.archs.first() else {
+        let Some(arch) = shop.tools.archs().first() else {
             return Ok(Answers::default());
         };
         let (text, ptx) = (self.scratch(shop, "probed.ii"), self.scratch(shop, "ptx"));

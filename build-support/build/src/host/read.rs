@@ -69,7 +69,7 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
         .into_iter()
         .collect();
     let mut lowest = None;
-    for arch in &shop.package.config.archs {
+    for arch in shop.tools.archs() {
         let out = job.scratch(shop, "ii");
         let recipe = shop.tools.recipe(*arch, false)?;
         let output = shop.run(&recipe.preprocess(job.source, &out, root))?;

@@ -21,7 +21,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::ToolError;
+use crate::config::Arch;
+use crate::run::{ToolCommand, ToolError};
 
 pub use platform::Platform;
 pub use search::{NotFound, Origin, Request, Search, find};
@@ -87,6 +88,22 @@ impl Toolchain {
         install::verify::archs(&self.nvcc)
     }
 
+    /// What it makes cubins for, as its assembler lists it, those with a suffix among them: `75`, `90`, `90a`, …; what
+    /// nvcc lists where the assembler does not say.
+    #[must_use]
+    pub fn assembles(&self) -> Vec<String> {
+        let help = ToolCommand::new(&self.ptxas).arg("--help").run();
+        let help = help.map_or_else(|_| Vec::new(), |output| output.stdout);
+        let mut archs: Vec<Arch> = assembled(&String::from_utf8_lossy(&help));
+        if archs.is_empty() {
+            let listed = self.archs().unwrap_or_default();
+            archs.extend(listed.iter().filter_map(|arch| arch.parse::<Arch>().ok()));
+        }
+        archs.sort();
+        archs.dedup();
+        archs.iter().map(ToString::to_string).collect()
+    }
+
     /// What a cache key holds of it: version and sizes, nothing of this machine's folders or clocks.
     pub fn key(&self) -> String {
         let Identity { nvcc, cicc, ptxas } = &self.identity;
@@ -95,4 +112,11 @@ impl Toolchain {
             self.version, nvcc.len, cicc.len, ptxas.len
         )
     }
+}
+
+/// The real architectures in ptxas' help.
+fn assembled(help: &str) -> Vec<Arch> {
+    let quoted = help.split('\'');
+    let real = quoted.filter(|word| word.starts_with("sm_"));
+    real.filter_map(|word| word.parse().ok()).collect()
 }

@@ -91,7 +91,7 @@ fn choose<'v>(package: &Package, variants: &'v [Variant]) -> Result<&'v Variant,
         }));
     };
     let text = |items: &[String]| items.join(", ");
-    let archs: Vec<_> = config.archs.iter().map(ToString::to_string).collect();
+    let archs = config.archs.names();
     let include: Vec<_> = config.include.iter().map(|it| slashed(it)).collect();
     let compared = [
         ("architectures", &archs, &variant.archs),

@@ -45,7 +45,7 @@ impl Taken {
             variant: Variant {
                 profile: config.profile,
                 debug_checks: package.debug_checks(),
-                archs: config.archs.iter().map(ToString::to_string).collect(),
+                archs: config.archs.names(),
                 flags: config.flags.clone(),
                 include: config.include.iter().map(|it| slashed(it)).collect(),
                 sources: sources.collect(),

@@ -1,6 +1,6 @@
 //! The simulator's driver library: found, or built on first use.
 //!
-//! A program reaches it through the loader's path, as `libcuda.so.1`. An installed `cargo-gpuk` builds it from the
+//! A program reaches it through the loader's path, under the names that it tries for a driver. An installed `cargo-gpuk` builds it from the
 //! package of its own version; one that runs from a checkout builds the checkout's, each time cargo says so.
 
 use std::ffi::OsString;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use gpuk_build::env::Env;
 use gpuk_build::fs::{self, FsError};
 use gpuk_build::run::{ToolCommand, ToolError};
+use gpuk_build::toolchain::platform::Loader;
 use gpuk_build::toolchain::{Platform, home};
 use serde_json::Value;
 
@@ -19,14 +20,12 @@ use crate::ui::Shell;
 #[derive(Debug)]
 pub(crate) struct Simulator {
     folder: PathBuf,
+    loader: Loader,
 }
 
 /// No library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SimulatorError {
-    /// Programs find a driver in another way here.
-    #[error("the simulator runs on Linux only: it takes the place of `libcuda.so.1`")]
-    Platform,
     /// There is no home folder.
     #[error("no folder to build the simulator in; set `GPUK_HOME`")]
     NoHome,
@@ -41,8 +40,13 @@ pub(crate) enum SimulatorError {
         source: ToolError,
     },
     /// Cargo built it and did not say where.
-    #[error("cargo built no `{LIBRARY}` in `{}`", .0.display())]
-    NoLibrary(PathBuf),
+    #[error("cargo built no `{name}` in `{}`", folder.display())]
+    NoLibrary {
+        /// Its name.
+        name: &'static str,
+        /// Where.
+        folder: PathBuf,
+    },
     /// A file could not be written.
     #[error(transparent)]
     Fs(#[from] FsError),
@@ -57,20 +61,17 @@ fn offline_hint(offline: bool) -> &'static str {
     }
 }
 
-/// The name that programs link to, and that cudarc tries first.
-const LIBRARY: &str = "libcuda.so";
-/// The name that drivers have. Both are one file, so that a program which loads both has one driver.
-const DRIVER: &str = "libcuda.so.1";
+/// What cargo calls a dynamic library of the crate `cuda` is the name that programs try first.
+const CRATE: &str = "cuda";
 /// Holds the size of the library once all is in place.
 const COMPLETE: &str = "complete";
 
 impl Simulator {
     /// The library of this version, built if it is not there.
     pub(crate) fn ready(env: &Env, offline: bool, shell: &Shell) -> Result<Self, SimulatorError> {
-        if !cfg!(target_os = "linux") {
-            return Err(SimulatorError::Platform);
-        }
-        let home = home::home(env, &Platform::host()).ok_or(SimulatorError::NoHome)?;
+        let platform = Platform::host();
+        let loader = platform.loader();
+        let home = home::home(env, &platform).ok_or(SimulatorError::NoHome)?;
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("build-support");
         let checkout = checkout.join("sim").join("cuda");
         let of_checkout = checkout.join("Cargo.toml").is_file();
@@ -79,7 +80,7 @@ impl Simulator {
             false => env!("CARGO_PKG_VERSION").to_owned(),
         });
         let folder = base.join("lib");
-        let there = is_complete(&folder);
+        let there = is_complete(&folder, loader);
         if of_checkout || !there {
             if !there {
                 shell.status(
@@ -94,21 +95,24 @@ impl Simulator {
                 true => format!("{{ path = {:?} }}", checkout.display().to_string()),
                 false => format!("\"={}\"", env!("CARGO_PKG_VERSION")),
             };
-            build(&base, &dependency, &folder, env, offline)?;
+            build(&base, &dependency, (&folder, loader), env, offline)?;
         }
-        Ok(Self { folder })
+        Ok(Self { folder, loader })
     }
 
     /// Puts the library on the loader's path of a command; findings go to `report`.
     pub(crate) fn apply(&self, command: ToolCommand, env: &Env, report: &Path) -> ToolCommand {
+        let Loader {
+            variable,
+            separator,
+            ..
+        } = self.loader;
         let mut path = OsString::from(&self.folder);
-        if let Some(rest) = env.get("LD_LIBRARY_PATH") {
-            path.push(":");
+        if let Some(rest) = env.get(variable) {
+            path.push(separator.to_string());
             path.push(rest);
         }
-        command
-            .env("LD_LIBRARY_PATH", path)
-            .env("GPUK_SIM_REPORT", report)
+        command.env(variable, path).env("GPUK_SIM_REPORT", report)
     }
 }
 
@@ -119,19 +123,19 @@ fn name_of_checkout(path: &Path) -> String {
     format!("checkout-{:08x}", hasher.finish() as u32)
 }
 
-/// Whether the library is there as a whole, under both its names.
-fn is_complete(folder: &Path) -> bool {
+/// Whether the library is there as a whole, under all its names.
+fn is_complete(folder: &Path, loader: Loader) -> bool {
     let written = std::fs::read_to_string(folder.join(COMPLETE));
     let written = written
         .ok()
         .and_then(|size| size.trim().parse::<u64>().ok());
-    let size = |name| {
+    let size = |name: &str| {
         std::fs::metadata(folder.join(name))
             .map(|file| file.len())
             .ok()
     };
     written.is_some()
-        && [LIBRARY, DRIVER]
+        && [loader.first, loader.driver]
             .into_iter()
             .all(|name| size(name) == written)
 }
@@ -140,7 +144,7 @@ fn is_complete(folder: &Path) -> bool {
 fn build(
     base: &Path,
     dependency: &str,
-    folder: &Path,
+    (folder, loader): (&Path, Loader),
     env: &Env,
     offline: bool,
 ) -> Result<(), SimulatorError> {
@@ -148,7 +152,7 @@ fn build(
     fs::create_dir(folder)?;
     let manifest = format!(
         "[package]\nname = \"gpuk-simulator\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [lib]\nname = \"cuda\"\ncrate-type = [\"cdylib\"]\n\n\
+         [lib]\nname = \"{CRATE}\"\ncrate-type = [\"cdylib\"]\n\n\
          [dependencies]\ngpuk-sim-cuda = {dependency}\n\n[workspace]\n"
     );
     fs::write(&base.join("Cargo.toml"), manifest.as_bytes())?;
@@ -170,17 +174,24 @@ fn build(
         offline,
         source,
     })?;
-    let built = built(&output.stdout).ok_or_else(|| SimulatorError::NoLibrary(base.to_owned()))?;
+    let Loader { first, driver, .. } = loader;
+    let built = built(&output.stdout, first).ok_or_else(|| SimulatorError::NoLibrary {
+        name: first,
+        folder: base.to_owned(),
+    })?;
     let library = fs::read(&built)?;
-    let driver = folder.join(DRIVER);
-    fs::write(&driver, &library)?;
-    fs::alias(&driver, LIBRARY)?;
+    let path = folder.join(driver);
+    fs::write(&path, &library)?;
+    if first != driver {
+        // One file, so that a program which loads both has one driver.
+        fs::alias(&path, first)?;
+    }
     fs::write(&folder.join(COMPLETE), library.len().to_string().as_bytes())?;
     Ok(())
 }
 
 /// Where cargo says that it put the library; that depends on what the user's configuration says of targets.
-fn built(messages: &[u8]) -> Option<PathBuf> {
+fn built(messages: &[u8], library: &str) -> Option<PathBuf> {
     let messages = String::from_utf8_lossy(messages);
     let messages = messages
         .lines()
@@ -189,30 +200,74 @@ fn built(messages: &[u8]) -> Option<PathBuf> {
         .filter_map(|message| message["filenames"].as_array().cloned())
         .flatten();
     let mut files = files.filter_map(|file| file.as_str().map(PathBuf::from));
-    files.find(|file| file.file_name().is_some_and(|name| name == LIBRARY))
+    files.find(|file| file.file_name().is_some_and(|name| name == library))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpuk_build::toolchain::platform::Os;
+
+    fn loader(os: Os) -> Loader {
+        let platform = Platform {
+            os,
+            ..Platform::host()
+        };
+        platform.loader()
+    }
 
     #[test]
     fn a_library_that_is_not_whole_is_built_again() {
-        let folder = std::env::temp_dir().join(format!("gpuk-simulator-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        assert!(!is_complete(&folder));
-        let driver = folder.join(DRIVER);
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for os in [Os::Linux, Os::Windows, Os::MacOs] {
+            let loader = loader(os);
+            assert!(!is_complete(folder, loader));
+            let driver = folder.join(loader.driver);
+            std::fs::write(&driver, "library").unwrap();
+            if loader.first != loader.driver {
+                fs::alias(&driver, loader.first).unwrap();
+            }
+            assert!(!is_complete(folder, loader));
+            std::fs::write(folder.join(COMPLETE), "7").unwrap();
+            assert!(is_complete(folder, loader));
+            std::fs::write(&driver, "libr").unwrap();
+            assert!(!is_complete(folder, loader));
+            std::fs::remove_file(folder.join(COMPLETE)).unwrap();
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn both_names_are_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let loader = loader(Os::Linux);
+        let driver = folder.path().join(loader.driver);
         std::fs::write(&driver, "library").unwrap();
-        fs::alias(&driver, LIBRARY).unwrap();
-        assert!(!is_complete(&folder));
-        std::fs::write(folder.join(COMPLETE), "7").unwrap();
-        assert!(is_complete(&folder));
-        // One file, whichever name a program loads it by.
-        let real = |name| folder.join(name).canonicalize().unwrap();
-        assert_eq!(real(LIBRARY), real(DRIVER));
-        std::fs::write(&driver, "libr").unwrap();
-        assert!(!is_complete(&folder));
-        std::fs::remove_dir_all(&folder).unwrap();
+        fs::alias(&driver, loader.first).unwrap();
+        let real = |name| folder.path().join(name).canonicalize().unwrap();
+        assert_eq!(real(loader.first), real(loader.driver));
+    }
+
+    #[test]
+    fn each_systems_loader_finds_it_first() {
+        let env = Env::from_pairs([
+            ("LD_LIBRARY_PATH", "/a:/b"),
+            ("DYLD_LIBRARY_PATH", "/c"),
+            ("PATH", r"C:\x;D:\y"),
+        ]);
+        let variable = |os| {
+            let simulator = Simulator {
+                folder: PathBuf::from("/sim"),
+                loader: loader(os),
+            };
+            let command = simulator.apply(ToolCommand::new("p"), &env, Path::new("r"));
+            command.env.first().cloned().unwrap()
+        };
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        assert_eq!(variable(Os::Linux), pair("LD_LIBRARY_PATH", "/sim:/a:/b"));
+        assert_eq!(variable(Os::MacOs), pair("DYLD_LIBRARY_PATH", "/sim:/c"));
+        assert_eq!(variable(Os::Windows), pair("PATH", r"/sim;C:\x;D:\y"));
     }
 
     #[test]
@@ -221,9 +276,9 @@ mod tests {
             b"{\"reason\":\"compiler-artifact\",\"filenames\":[\"/t/libserde.rlib\"]}\nwords\n\
             {\"reason\":\"compiler-artifact\",\"filenames\":[\"/t/x86_64/release/libcuda.so\"]}\n";
         assert_eq!(
-            built(said),
+            built(said, "libcuda.so"),
             Some(PathBuf::from("/t/x86_64/release/libcuda.so"))
         );
-        assert_eq!(built(b""), None);
+        assert_eq!(built(b"", "libcuda.so"), None);
     }
 }

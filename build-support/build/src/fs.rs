@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// A file or folder that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -72,8 +73,78 @@ pub(crate) fn touch(path: &Path) -> Result<(), FsError> {
 }
 
 /// Renames; fails where the target is a folder that is not empty.
+///
+/// Windows refuses while another process, a scanner of viruses for one, has the target open without sharing it; that
+/// passes, so it is tried again for a second.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FsError> {
-    context(std::fs::rename(from, to), "move into place", to)
+    let wait = |pause| std::thread::sleep(pause);
+    let result = again(cfg!(windows), || std::fs::rename(from, to), wait);
+    context(result, "move into place", to)
+}
+
+/// Tries an action up to eleven times where others' open files may be in its way.
+fn again<T>(
+    patient: bool,
+    mut action: impl FnMut() -> io::Result<T>,
+    mut wait: impl FnMut(Duration),
+) -> io::Result<T> {
+    let mut left = if patient { 10 } else { 0 };
+    loop {
+        match action() {
+            Err(error) if left > 0 && error.kind() == io::ErrorKind::PermissionDenied => {
+                left -= 1;
+                wait(Duration::from_millis(100));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// A path without links, in the form that compilers take: Windows' verbatim form (`\\?\C:\x`), which they do not,
+/// becomes the usual one where that means the same.
+///
+/// # Errors
+/// It is not there.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let path = path.canonicalize()?;
+    let plain = path.to_str().and_then(without_prefix).map(PathBuf::from);
+    Ok(plain.unwrap_or(path))
+}
+
+/// The usual form of a verbatim path; none where it has another or none. The usual form ends at 260 characters, takes
+/// `.`, `..` and `/` for more than names, drops blanks and dots at a name's end, and has names for devices.
+fn without_prefix(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(r"\\?\")?;
+    let (plain, names) = match rest.strip_prefix(r"UNC\") {
+        Some(share) => (format!(r"\\{share}"), share),
+        None => {
+            let drive = rest.as_bytes();
+            let is_drive =
+                drive.len() > 2 && drive[0].is_ascii_alphabetic() && &drive[1..3] == b":\\";
+            (is_drive.then(|| rest.to_owned())?, &rest[3..])
+        }
+    };
+    let plain_name =
+        |name: &str| !name.contains('/') && !name.ends_with(['.', ' ']) && !is_device(name);
+    let sound = plain.len() < 260
+        && names
+            .split('\\')
+            .filter(|it| !it.is_empty())
+            .all(plain_name);
+    sound.then_some(plain)
+}
+
+/// Whether Windows takes a file's name for a device, whatever its extension (`con.cu`).
+pub(crate) fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let numbered = |word: &str| {
+        let rest = stem
+            .get(..3)
+            .filter(|start| start.eq_ignore_ascii_case(word));
+        rest.is_some() && matches!(stem.as_bytes()[3..], [b'1'..=b'9'])
+    };
+    let named = ["con", "prn", "aux", "nul"];
+    named.iter().any(|word| stem.eq_ignore_ascii_case(word)) || numbered("com") || numbered("lpt")
 }
 
 /// Writes a file that lies in a folder of one's own, where nobody reads it before a rename.
@@ -143,4 +214,65 @@ fn sibling(path: &Path) -> PathBuf {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".gpuk-{}-{unique}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbatim_paths_become_usual_ones_where_they_mean_the_same() {
+        let plain = |path: &str| without_prefix(path);
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(plain(r"\\?\C:\a b\k.cu"), some(r"C:\a b\k.cu"));
+        assert_eq!(plain(r"\\?\UNC\host\share\k"), some(r"\\host\share\k"));
+        let long = format!(r"\\?\C:\{}", "a".repeat(260));
+        for kept in [
+            r"C:\a",
+            r"\\?\Volume{0}\a",
+            r"\\?\C:\a.\b",
+            r"\\?\C:\con.cu",
+            r"\\?\C:\a/b",
+            &long,
+            "/usr/x",
+        ] {
+            assert_eq!(plain(kept), None, "{kept}");
+        }
+    }
+
+    #[test]
+    fn devices_are_known_by_their_names() {
+        for name in ["con", "CON.cu", "aux.tar.gz", "Com1.cu", "lpt9", "nul .cu"] {
+            assert!(is_device(name), "{name}");
+        }
+        for name in ["cone.cu", "com0", "com10.cu", "a.con", "", "lpt", "é1.cu"] {
+            assert!(!is_device(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_others_hold_open_is_waited_for() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let run = |patient, succeeds_at: u32, error: fn() -> io::Error| {
+            let (mut tries, mut waits) = (0, 0);
+            let result = again(
+                patient,
+                || {
+                    tries += 1;
+                    if tries >= succeeds_at {
+                        Ok(())
+                    } else {
+                        Err(error())
+                    }
+                },
+                |_| waits += 1,
+            );
+            (result.is_ok(), tries, waits)
+        };
+        assert_eq!(run(true, 3, denied), (true, 3, 2));
+        assert_eq!(run(true, 99, denied), (false, 11, 10));
+        assert_eq!(run(false, 3, denied), (false, 1, 0));
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(run(true, 3, full), (false, 1, 0));
+    }
 }

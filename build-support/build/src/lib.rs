@@ -44,6 +44,7 @@ mod recipe;
 pub mod render;
 pub mod report;
 pub mod resources;
+mod response;
 pub mod run;
 mod signature;
 pub mod site;

@@ -6,6 +6,8 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
+use crate::response;
+
 /// A command as data; `Display` shows it as a shell would take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCommand {
@@ -65,7 +67,12 @@ impl ToolCommand {
     /// # Errors
     /// It could not be started.
     pub fn output(&self) -> Result<ToolOutput, ToolError> {
-        let output = self.process().stdin(Stdio::null()).output();
+        let shortened = match cfg!(windows) {
+            true => response::shorten(self).map_err(|source| self.not_started(source))?,
+            false => None,
+        };
+        let command = shortened.as_ref().map_or(self, |short| &short.command);
+        let output = command.process().stdin(Stdio::null()).output();
         let output = output.map_err(|source| self.not_started(source))?;
         Ok(ToolOutput {
             status: output.status,

@@ -121,7 +121,7 @@ pub enum NoDriver {
     #[error(
         "no NVIDIA driver: the loader does not find `{}`\n\
          help: install the driver, or make its folder known to the loader (in a container: `--gpus all`)",
-        library::NAMES[library::NAMES.len() - 1]
+        library::names(std::env::consts::OS).last().unwrap_or(&"")
     )]
     Missing,
     /// The library lacks a function.

@@ -13,11 +13,17 @@ use libloading::Library;
 
 use crate::driver::DriverError;
 
-/// In cudarc's order.
-#[cfg(not(windows))]
-pub(crate) const NAMES: [&str; 2] = ["libcuda.so", "libcuda.so.1"];
-#[cfg(windows)]
-pub(crate) const NAMES: [&str; 1] = ["nvcuda.dll"];
+/// The library's names on an operating system, in cudarc's order; the last is the one that drivers have.
+///
+/// The simulator takes the first, so that it is found where there is a driver too: Windows looks for NVIDIA's name in
+/// its own folder before `PATH`. For macOS there is no driver but the simulator.
+pub(crate) fn names(os: &str) -> &'static [&'static str] {
+    match os {
+        "windows" => &["cuda.dll", "nvcuda.dll"],
+        "macos" => &["libcuda.dylib"],
+        _ => &["libcuda.so", "libcuda.so.1"],
+    }
+}
 
 /// What gpuk, and cudarc on its behalf, call in any case.
 const FUNCTIONS: [&str; 39] = [
@@ -67,9 +73,9 @@ fn library() -> Option<&'static Library> {
     let find = || {
         // SAFETY: initializing NVIDIA's driver library has no precondition; whoever puts another library of
         // that name on the loader's path chose to run it.
-        NAMES
-            .into_iter()
-            .find_map(|name| unsafe { Library::new(name) }.ok())
+        names(std::env::consts::OS)
+            .iter()
+            .find_map(|name| unsafe { Library::new(*name) }.ok())
     };
     LIBRARY.get_or_init(find).as_ref()
 }
@@ -130,5 +136,32 @@ pub(crate) unsafe fn stream_id(stream: CUstream) -> u64 {
     match get.map(|get| unsafe { get(stream, &raw mut id) }) {
         Some(CUresult::CUDA_SUCCESS) => id,
         _ => stream as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drivers_name_is_last_and_cudarc_tries_the_same() {
+        for (os, prefix, suffix, driver) in [
+            ("linux", "lib", ".so", "libcuda.so.1"),
+            ("freebsd", "lib", ".so", "libcuda.so.1"),
+            ("windows", "", ".dll", "nvcuda.dll"),
+            ("macos", "lib", ".dylib", "libcuda.dylib"),
+        ] {
+            assert_eq!(names(os).last(), Some(&driver), "{os}");
+            assert_eq!(names(os)[0], format!("{prefix}cuda{suffix}"), "{os}");
+        }
+        // Of this system cudarc can be asked.
+        let cudarcs = cudarc::get_lib_name_candidates("cuda");
+        let cudarcs = [cudarcs, cudarc::get_lib_name_candidates("nvcuda")].concat();
+        let places: Vec<_> = names(std::env::consts::OS)
+            .iter()
+            .map(|name| cudarcs.iter().position(|other| other == name))
+            .collect();
+        assert!(places.iter().all(Option::is_some), "{places:?}");
+        assert!(places.is_sorted(), "{places:?}");
     }
 }

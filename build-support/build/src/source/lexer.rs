@@ -379,6 +379,22 @@ mod tests {
     }
 
     #[test]
+    fn lines_may_end_as_on_windows() {
+        let text = "#line 1 \"C:\\\\a b\\\\k.cu\"\r\nint\r\n\r\nx\r\n#line 9 \"h.h\"\r\ny;\r\n";
+        let lexed = lex(text);
+        let tokens: Vec<_> = lexed
+            .tokens
+            .iter()
+            .map(|t| (t.text, t.line, t.file))
+            .collect();
+        assert_eq!(
+            tokens,
+            [("int", 1, 0), ("x", 3, 0), ("y", 9, 1), (";", 9, 1)]
+        );
+        assert_eq!(lexed.files, [r"C:\a b\k.cu", "h.h"].map(PathBuf::from));
+    }
+
+    #[test]
     fn octal_bytes_in_names() {
         assert_eq!(unescaped("a\\303\\251\\\"b"), PathBuf::from("aé\"b"));
     }

@@ -46,7 +46,9 @@ mod tests {
             os,
             ..Platform::host()
         };
-        let at = |env: Env, os| home(&env, &on(os)).map(|path| path.display().to_string());
+        let at = |env: Env, os| {
+            home(&env, &on(os)).map(|path| path.to_string_lossy().replace('\\', "/"))
+        };
         let user = [("HOME", "/u")];
         assert_eq!(at(env(&user), Os::Linux).unwrap(), "/u/.local/share/gpuk");
         assert_eq!(

@@ -2,12 +2,15 @@
 //!
 //! PTX does not depend on the target of the Rust build, so this is always a compiler for the machine that builds.
 
+mod msvc;
+
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::msvc::Finder;
 use super::platform::{Os, Platform, is_executable};
 use super::recipe::NVCC_VARIABLES;
 use super::stamp::Stamp;
@@ -90,11 +93,9 @@ pub(crate) fn find_on(
         origin,
         pass,
         variables,
-    } = named(request, env, platform)?;
+    } = named(request, env, platform, &msvc::find)?;
     let mut variables = variables;
-    if platform.os == Os::Windows && !variables.iter().any(|(name, _)| name == "PATH") {
-        variables.extend(clean_path(env));
-    }
+    msvc::complete(&mut variables, &path, env, platform, &msvc::find);
     let version = version_of(&path, &variables).ok_or_else(|| NoHostCompiler {
         found: format!("the host compiler `{}` does not run", path.display()),
         remedy: remedy(&origin, platform),
@@ -117,7 +118,12 @@ struct Named {
     variables: Vec<(String, String)>,
 }
 
-fn named(request: &HostRequest, env: &Env, platform: &Platform) -> Result<Named, NoHostCompiler> {
+fn named(
+    request: &HostRequest,
+    env: &Env,
+    platform: &Platform,
+    visual_studio: Finder<'_>,
+) -> Result<Named, NoHostCompiler> {
     let here = |word: &OsStr, origin: HostOrigin, pass| match locate(Path::new(word), env, platform)
     {
         Some(path) => Ok(Named {
@@ -152,15 +158,14 @@ fn named(request: &HostRequest, env: &Env, platform: &Platform) -> Result<Named,
         return here(compiler_of(value), HostOrigin::Variable(name), true);
     }
     if platform.os == Os::Windows
-        && let Some((path, variables)) = visual_studio(platform)
-        && path.is_absolute()
+        && let Some(found) = visual_studio(&platform.triple())
+        && found.path.is_absolute()
     {
-        let origin = HostOrigin::VisualStudio;
         return Ok(Named {
-            path,
-            origin,
+            path: found.path,
+            origin: HostOrigin::VisualStudio,
             pass: true,
-            variables,
+            variables: found.variables,
         });
     }
     let default = default_compiler(platform);
@@ -254,33 +259,6 @@ fn compiler_of(value: &OsStr) -> &OsStr {
     OsStr::new(words.next().filter(|_| is_wrapper).unwrap_or(first))
 }
 
-/// Lets the `cc` crate find Visual Studio, with the variables that its tools need.
-fn visual_studio(platform: &Platform) -> Option<(PathBuf, Vec<(String, String)>)> {
-    let triple = platform.triple();
-    let tool = cc::Build::new()
-        .cpp(true)
-        .cargo_metadata(false)
-        .cargo_warnings(false)
-        .cargo_output(false)
-        .target(&triple)
-        .host(&triple)
-        .opt_level(0)
-        .try_get_compiler()
-        .ok()?;
-    let text = |value: &OsStr| value.to_string_lossy().into_owned();
-    let variables = tool
-        .get_envs()
-        .map(|(name, value)| (text(name), text(value)));
-    Some((tool.path().to_owned(), variables.collect()))
-}
-
-/// A quote in PATH, which some installers leave, breaks the scripts of Visual Studio.
-fn clean_path(env: &Env) -> Option<(String, String)> {
-    let path = env.get("PATH")?.to_str()?;
-    path.contains('"')
-        .then(|| ("PATH".to_owned(), path.replace('"', "")))
-}
-
 fn asked(request: &HostRequest, env: &Env, platform: &Platform) -> Vec<(String, Option<String>)> {
     let setting = request
         .setting
@@ -302,9 +280,7 @@ fn asked(request: &HostRequest, env: &Env, platform: &Platform) -> Vec<(String, 
 }
 
 fn version_of(path: &Path, variables: &[(String, String)]) -> Option<String> {
-    let is_cl = path
-        .file_stem()
-        .is_some_and(|stem| stem.eq_ignore_ascii_case("cl"));
+    let is_cl = msvc::is_cl(path);
     let command = match is_cl {
         // It says its version when it is given nothing to do.
         true => ToolCommand::new(path),

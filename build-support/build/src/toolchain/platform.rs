@@ -16,6 +16,11 @@ pub enum Os {
     Windows,
 }
 
+/// Why nothing is compiled on macOS, and what works there all the same.
+pub(crate) const NO_COMPILER_FOR_MACOS: &str = "NVIDIA publishes no CUDA compiler for macOS; compile on Linux or \
+    Windows. On macOS a crate builds with what `cargo gpuk vendor` wrote there, or with wrappers of the sources alone \
+    (`GPUK_SKIP=1`), and `cargo gpuk test --sim` runs vendored kernels";
+
 /// The machine that compiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
@@ -25,6 +30,19 @@ pub struct Platform {
     pub arch: String,
     /// What absolute default folders are relative to; `/` but in tests.
     pub root: PathBuf,
+}
+
+/// How programs find the driver's library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loader {
+    /// The variable with the folders that the loader looks into.
+    pub variable: &'static str,
+    /// What stands between them.
+    pub separator: char,
+    /// The library's name that programs try first.
+    pub first: &'static str,
+    /// The name that NVIDIA's library has.
+    pub driver: &'static str,
 }
 
 impl Platform {
@@ -47,6 +65,22 @@ impl Platform {
         match self.os {
             Os::Windows => format!("{stem}.exe"),
             Os::Linux | Os::MacOs => stem.to_owned(),
+        }
+    }
+
+    /// How programs find the driver's library here. Windows looks for NVIDIA's name in its own folder before those of
+    /// the variable, for the other name in these alone. For macOS there is no driver but gpuk's simulator.
+    pub fn loader(&self) -> Loader {
+        let (variable, separator, first, driver) = match self.os {
+            Os::Linux => ("LD_LIBRARY_PATH", ':', "libcuda.so", "libcuda.so.1"),
+            Os::MacOs => ("DYLD_LIBRARY_PATH", ':', "libcuda.dylib", "libcuda.dylib"),
+            Os::Windows => ("PATH", ';', "cuda.dll", "nvcuda.dll"),
+        };
+        Loader {
+            variable,
+            separator,
+            first,
+            driver,
         }
     }
 
@@ -138,6 +172,37 @@ mod tests {
         assert_eq!(
             platform.split(OsStr::new("/a::/b")),
             ["/a", "/b"].map(PathBuf::from)
+        );
+    }
+
+    #[test]
+    fn programs_lists_and_libraries_are_named_as_the_system_names_them() {
+        let on = |os| Platform {
+            os,
+            arch: "x86_64".to_owned(),
+            root: PathBuf::from("/"),
+        };
+        let names = |os| {
+            let Loader {
+                variable,
+                separator,
+                first,
+                driver,
+            } = on(os).loader();
+            let (nvcc, triple) = (on(os).exe("nvcc"), on(os).triple());
+            format!("{nvcc} {triple} {variable} {separator} {first} {driver}")
+        };
+        assert_eq!(
+            names(Os::Linux),
+            "nvcc x86_64-unknown-linux-gnu LD_LIBRARY_PATH : libcuda.so libcuda.so.1"
+        );
+        assert_eq!(
+            names(Os::MacOs),
+            "nvcc x86_64-apple-darwin DYLD_LIBRARY_PATH : libcuda.dylib libcuda.dylib"
+        );
+        assert_eq!(
+            names(Os::Windows),
+            "nvcc.exe x86_64-pc-windows-msvc PATH ; cuda.dll nvcuda.dll"
         );
     }
 }

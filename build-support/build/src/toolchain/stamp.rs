@@ -23,7 +23,7 @@ impl Stamp {
     /// # Errors
     /// It is not there, or may not be read.
     pub fn of(file: &Path) -> io::Result<Self> {
-        let path = file.canonicalize()?;
+        let path = crate::fs::canonical(file)?;
         let data = path.metadata()?;
         let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok();
         let nanos = |time| since(time).and_then(|age| u64::try_from(age.as_nanos()).ok());

@@ -161,3 +161,84 @@ fn what_is_known_is_not_asked_again() {
     find_on(&request, &machine.env(&[]), &machine.platform).unwrap();
     assert_eq!(machine.runs(), before + 1);
 }
+
+/// A machine that looks like one with Windows, but for its paths.
+fn windows(compilers: &[&str]) -> Machine {
+    let mut machine = Machine::new(compilers);
+    machine.platform.os = Os::Windows;
+    machine
+}
+
+#[test]
+fn visual_studio_brings_its_variables() {
+    let machine = windows(&["vs/cl.exe", "bin/cl.exe", "own/cl.exe"]);
+    let said = |name: &str| (name.to_owned(), format!("{name} of vs"));
+    let vs = |triple: &str| {
+        assert_eq!(triple, "x86_64-pc-windows-msvc");
+        Some(msvc::Msvc {
+            path: machine.path("vs/cl.exe"),
+            variables: ["INCLUDE", "LIB", "PATH"].map(said).to_vec(),
+        })
+    };
+    let find = |setting: Option<&str>, pairs: &[(&str, &str)], vs: Finder<'_>| {
+        let request = HostRequest {
+            setting: setting.map(|name| machine.path(name)),
+            known: None,
+        };
+        // No script is Visual Studio's: its stderr, where cl.exe says its version, is empty.
+        let found = named(&request, &machine.env(pairs), &machine.platform, vs);
+        let Named {
+            path,
+            pass,
+            mut variables,
+            origin,
+        } = found.map_err(|error| error.to_string())?;
+        msvc::complete(
+            &mut variables,
+            &path,
+            &machine.env(pairs),
+            &machine.platform,
+            vs,
+        );
+        let names: Vec<_> = variables.iter().map(|(name, _)| name.as_str()).collect();
+        let path = path.strip_prefix(machine.root.path()).unwrap().display();
+        Ok::<_, String>(format!("{path} ({origin}), {pass}, {}", names.join(" ")))
+    };
+    assert_eq!(
+        find(None, &[], &vs).unwrap(),
+        "vs/cl.exe (Visual Studio), true, INCLUDE LIB PATH"
+    );
+    // Named by something else, outside Visual Studio's shell and within.
+    assert_eq!(
+        find(Some("own/cl.exe"), &[], &vs).unwrap(),
+        "own/cl.exe (setting `host-compiler`), true, INCLUDE LIB PATH"
+    );
+    assert_eq!(
+        find(None, &[("NVCC_CCBIN", "cl"), ("INCLUDE", "x")], &vs).unwrap(),
+        "bin/cl.exe (NVCC_CCBIN), false, "
+    );
+    // Not registered: what PATH has; and a quotation mark in PATH goes.
+    assert_eq!(
+        find(None, &[], &|_| None).unwrap(),
+        "bin/cl.exe (nvcc's default, on PATH), false, "
+    );
+    let path = format!("{};C:\\x\"", machine.path("bin").display());
+    let env = Env::from_pairs([("PATH", path.as_str()), ("INCLUDE", "x")]);
+    let mut variables = Vec::new();
+    let cl = machine.path("bin/cl.exe");
+    msvc::complete(&mut variables, &cl, &env, &machine.platform, &|_| None);
+    assert_eq!(variables, [("PATH".to_owned(), path.replace('"', ""))]);
+    // None at all.
+    let bare = windows(&[]);
+    let error = named(
+        &HostRequest::default(),
+        &bare.env(&[]),
+        &bare.platform,
+        &|_| None,
+    );
+    assert_eq!(
+        error.err().unwrap().to_string(),
+        "there is no C++ compiler: nvcc needs `cl`; install Visual Studio's Build Tools with `Desktop development \
+         with C++`"
+    );
+}

@@ -19,7 +19,7 @@ pub use self::verify::FromSource;
 use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::toolchain::home;
-use crate::toolchain::platform::{Os, Platform};
+use crate::toolchain::platform::{NO_COMPILER_FOR_MACOS, Os, Platform};
 use crate::toolchain::search::places::newest_first;
 use crate::toolchain::version::Version;
 
@@ -161,7 +161,7 @@ pub fn remove(
 /// Why a version cannot be had, before anything is tried.
 fn refuse(version: Version, platform: &Platform) -> Result<(), InstallError> {
     let reason = match (platform.os, version.major) {
-        (Os::MacOs, _) => "NVIDIA publishes no CUDA compiler for macOS; build on Linux or Windows",
+        (Os::MacOs, _) => NO_COMPILER_FOR_MACOS,
         (_, 0..13) => {
             "before 13.0 NVIDIA's wheels hold ptxas but no nvcc; install the toolkit from NVIDIA and set `CUDA_HOME`"
         }

@@ -191,3 +191,26 @@ fn without_an_installer_it_says_what_was_tried() {
     let old = install("12.4".parse().unwrap(), &machine.env(), &mut |_| ()).unwrap_err();
     insta::assert_snapshot!(old, @"CUDA 12.4 cannot be installed from wheels: before 13.0 NVIDIA's wheels hold ptxas but no nvcc; install the toolkit from NVIDIA and set `CUDA_HOME`");
 }
+
+#[test]
+fn nothing_is_fetched_for_a_system_without_a_compiler() {
+    let platform = Platform {
+        os: Os::MacOs,
+        ..Platform::host()
+    };
+    let refused = refuse("13.0".parse().unwrap(), &platform).unwrap_err();
+    let said = refused.to_string();
+    assert!(said.starts_with(
+        "CUDA 13.0 cannot be installed from wheels: NVIDIA publishes no CUDA compiler for macOS"
+    ));
+    assert!(
+        refuse(
+            "13.0".parse().unwrap(),
+            &Platform {
+                os: Os::Windows,
+                ..platform
+            }
+        )
+        .is_ok()
+    );
+}

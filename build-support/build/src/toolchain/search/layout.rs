@@ -21,7 +21,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// The parts around `nvcc`, or the name of one that is missing. Runs nvcc once where they are not in their places.
     pub(crate) fn of(nvcc: &Path, platform: &Platform) -> Result<Self, String> {
-        let real = nvcc.canonicalize().map_err(|error| error.to_string())?;
+        let real = crate::fs::canonical(nvcc).map_err(|error| error.to_string())?;
         let root = real.parent().and_then(Path::parent).unwrap_or(&real);
         let ptxas = root.join("bin").join(platform.exe("ptxas"));
         let cicc = root.join("nvvm/bin").join(platform.exe("cicc"));
@@ -55,7 +55,7 @@ fn ask(nvcc: &Path, platform: &Platform) -> Option<(PathBuf, PathBuf, PathBuf)> 
     let value = |name: &str| variables.get(name).copied();
     let cicc = Path::new(value("CICC_PATH")?).join(platform.exe("cicc"));
     let ptxas = platform.in_dirs("ptxas", OsStr::new(value("PATH")?))?;
-    let clean = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let clean = |path: PathBuf| crate::fs::canonical(&path).unwrap_or(path);
     is_executable(&cicc).then(|| {
         (
             clean(PathBuf::from(value("TOP").unwrap_or_default())),

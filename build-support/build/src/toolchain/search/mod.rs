@@ -14,7 +14,7 @@ pub use self::places::Origin;
 use self::places::Place;
 use crate::env::Env;
 use crate::run::ToolCommand;
-use crate::toolchain::platform::{Os, Platform, is_executable};
+use crate::toolchain::platform::{NO_COMPILER_FOR_MACOS, Os, Platform, is_executable};
 use crate::toolchain::stamp::Stamp;
 use crate::toolchain::version::Version;
 use crate::toolchain::{Identity, Toolchain};
@@ -218,9 +218,7 @@ fn remedy(pinned: Option<Version>, named: bool, platform: &Platform) -> String {
     let before_wheels = pinned.filter(|version| version.major < 13);
     match (named, platform.os, before_wheels, pinned) {
         (true, ..) => "correct what names it, or unset it to take another".to_owned(),
-        (_, Os::MacOs, ..) => {
-            "NVIDIA publishes no CUDA compiler for macOS; build on Linux or Windows".to_owned()
-        }
+        (_, Os::MacOs, ..) => NO_COMPILER_FOR_MACOS.to_owned(),
         (_, _, Some(version), _) => format!(
             "install the CUDA {version} toolkit from NVIDIA and set `CUDA_HOME` to its folder; its wheels hold no nvcc"
         ),

@@ -345,3 +345,19 @@ fn windows_looks_in_program_files_and_lib() {
     gpuk's own folder      nothing installed
     ");
 }
+
+#[test]
+fn macos_has_no_compiler_and_is_told_what_works() {
+    let machine = Machine::new();
+    let platform = Platform {
+        os: Os::MacOs,
+        ..machine.platform.clone()
+    };
+    let env = Env::from_pairs([("HOME", machine.path("home"))]);
+    let (_, found) = search(&Request::default(), &env, &platform);
+    let remedy = found.unwrap_err().remedy;
+    for word in ["cargo gpuk vendor", "GPUK_SKIP=1", "cargo gpuk test --sim"] {
+        assert!(remedy.contains(word), "{remedy}");
+    }
+    assert!(!remedy.contains("toolchain install"), "{remedy}");
+}

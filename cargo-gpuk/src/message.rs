@@ -63,7 +63,7 @@ struct Span<'a> {
     column_end: usize,
     is_primary: bool,
     text: Vec<SpanText>,
-    label: Option<&'a str>,
+    label: Option<Cow<'a, str>>,
     suggested_replacement: Option<&'a str>,
     suggestion_applicability: Option<&'a str>,
     expansion: Option<&'a str>,
@@ -114,10 +114,16 @@ impl<'a> CompilerMessage<'a> {
         let lead = first.filter(|_| anchor.is_some());
         let lead = lead.map(|label| {
             let mut span = span(root, label, false);
-            span.label = span.label.or(Some("found here"));
+            span.label.get_or_insert("found here".into());
             span
         });
-        let anchor = anchor.map(|anchor| span(root, anchor, true));
+        let anchor = anchor.map(|anchor| {
+            let place = first.map(|label| format!("in {}", label.place).into());
+            Span {
+                label: place,
+                ..span(root, anchor, true)
+            }
+        });
         Self {
             reason: "compiler-message",
             package_id: &package.id,
@@ -188,7 +194,7 @@ fn span<'a>(root: &Path, label: &'a Label, primary: bool) -> Span<'a> {
             highlight_start: start + 1,
             highlight_end: line.len() + 1,
         }],
-        label: (!label.text.is_empty()).then_some(&label.text),
+        label: (!label.text.is_empty()).then_some(Cow::from(&label.text)),
         suggested_replacement: None,
         suggestion_applicability: None,
         expansion: None,

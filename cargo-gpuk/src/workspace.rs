@@ -1,6 +1,6 @@
 //! The workspace as cargo sees it, and the packages that were selected.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use gpuk_build::config::{Profile, ProfileError};
@@ -97,10 +97,7 @@ impl Workspace {
     /// `--profile` names none.
     pub(crate) fn profile(&self, compilation: &Compilation) -> Result<Profile, ProfileError> {
         match (&compilation.profile, compilation.release) {
-            (Some(name), _) => {
-                let manifest = self.metadata.workspace_root.join("Cargo.toml");
-                Profile::named(name, manifest.as_std_path())
-            }
+            (Some(name), _) => Profile::named(name, &self.root().join("Cargo.toml")),
             (None, true) => Ok(Profile::Release),
             (None, false) => Ok(Profile::Dev),
         }
@@ -113,6 +110,11 @@ impl Workspace {
         let root = &self.metadata.workspace_root;
         (!self.idle.is_empty())
             .then(|| format!("excluded package(s) `{names}` not found in workspace `{root}`"))
+    }
+
+    /// Its folder.
+    pub(crate) fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
     }
 
     /// The selected packages.

@@ -33,6 +33,7 @@ impl Allowlist {
             shell.error(&error);
             Exit::Metadata
         })?;
+        shell.set_base(workspace.root());
         let mut all = Self::default();
         let mut said = Vec::new();
         for package in workspace.members() {

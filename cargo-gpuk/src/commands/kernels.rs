@@ -30,6 +30,7 @@ pub(super) fn workspace(work: &Work, shell: &Shell) -> Result<Workspace, Exit> {
         shell.error(&error);
         finished(shell, Exit::Metadata)
     })?;
+    shell.set_base(workspace.root());
     if let Some(idle) = workspace.idle() {
         shell.warn(idle);
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -33,6 +33,8 @@ pub(crate) struct Shell {
     part: AtomicBool,
     /// Ids of the packages of which errors were told.
     wrong: Mutex<BTreeSet<String>>,
+    /// The workspace's folder, which places are named from, as rustc does.
+    base: OnceLock<PathBuf>,
     /// Codes of the errors and warnings that were drawn in full.
     drawn: Mutex<BTreeSet<Code>>,
 }
@@ -58,6 +60,7 @@ impl Shell {
             lost: AtomicBool::new(false),
             part: AtomicBool::new(false),
             wrong: Mutex::default(),
+            base: OnceLock::new(),
             drawn: Mutex::default(),
         }
     }
@@ -66,6 +69,12 @@ impl Shell {
     #[must_use]
     pub(crate) fn is_json(&self) -> bool {
         !matches!(self.format, MessageFormat::Human | MessageFormat::Short)
+    }
+
+    /// Places are to be named from this folder.
+    pub(crate) fn set_base(&self, folder: &Path) {
+        // There is one workspace in a run.
+        let _ = self.base.set(folder.to_owned());
     }
 
     /// The form of the messages, as cargo names it.
@@ -155,8 +164,10 @@ impl Shell {
 
     /// Findings, in the form that was asked for; JSON goes to standard output.
     pub(crate) fn findings(&self, package: &Package, root: &Path, findings: &[Diagnostic]) {
-        let mut render = Render::new(root, true);
+        let base = self.base.get().map_or(root, PathBuf::as_path);
+        let mut render = Render::new(base, true);
         for finding in findings {
+            let finding = &from(base, root, finding);
             if finding.level == Level::Error
                 && let Ok(mut wrong) = self.wrong.lock()
             {
@@ -176,14 +187,14 @@ impl Shell {
                 }
                 MessageFormat::Short => self.say(Render::short(finding)),
                 MessageFormat::Json => {
-                    let drawn = Render::new(root, false).full(finding);
-                    self.message(package, root, finding, &drawn);
+                    let drawn = Render::new(base, false).full(finding);
+                    self.message(package, base, finding, &drawn);
                 }
                 MessageFormat::JsonDiagnosticRenderedAnsi => {
-                    self.message(package, root, finding, &render.full(finding));
+                    self.message(package, base, finding, &render.full(finding));
                 }
                 MessageFormat::JsonDiagnosticShort => {
-                    self.message(package, root, finding, &Render::short(finding));
+                    self.message(package, base, finding, &Render::short(finding));
                 }
             }
         }
@@ -253,6 +264,16 @@ impl Shell {
         // Nobody is left to be told.
         let _ = write(&mut stream);
     }
+}
+
+/// A finding whose places are relative to `root`, with places relative to `base`.
+fn from(base: &Path, root: &Path, finding: &Diagnostic) -> Diagnostic {
+    let mut finding = finding.clone();
+    for label in &mut finding.labels {
+        let file = root.join(&label.place.file);
+        label.place.file = file.strip_prefix(base).map(Path::to_owned).unwrap_or(file);
+    }
+    finding
 }
 
 fn is_true(variable: &str) -> bool {

@@ -261,6 +261,11 @@ impl Tools {
             .args(package.flags())
     }
 
+    /// The host compiler.
+    pub(crate) fn host(&self) -> &HostCompiler {
+        &self.host
+    }
+
     /// The toolkit's folder.
     pub(crate) fn root(&self) -> &Path {
         &self.toolchain.root

@@ -8,6 +8,7 @@
 //!
 //! Each type is made by the function of the stage before it alone. Nothing here knows other units.
 
+mod advice;
 mod assemble;
 mod checked;
 mod compile;
@@ -299,6 +300,9 @@ impl UnitError {
                 let lines = String::from_utf8_lossy(&text).lines().count();
                 u32::try_from(lines).unwrap_or(u32::MAX).max(1)
             });
+            for finding in findings {
+                advice::advise(finding, job.arch, shop.tools.host());
+            }
         }
         self
     }

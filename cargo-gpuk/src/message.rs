@@ -6,7 +6,7 @@ use std::path::Path;
 use cargo_metadata::{Package, PackageId};
 use gpuk_build::diagnostic::{Diagnostic, Label};
 use gpuk_build::function::Function;
-use gpuk_build::kernel::Kernel;
+use gpuk_build::kernel::{Kernel, Memory, Symbol};
 use gpuk_build::report::ArchResources;
 use gpuk_build::site::SiteRecord;
 use gpuk_sim::Place;
@@ -222,6 +222,23 @@ pub(crate) struct KernelMessage<'a> {
     pub resources: &'a [ArchResources],
     /// The checks it reaches.
     pub sites: &'a [SiteRecord],
+}
+
+/// A variable of a module, from `list`.
+#[derive(Debug, Serialize)]
+pub(crate) struct VariableMessage<'a> {
+    pub(crate) reason: &'static str,
+    pub(crate) package_id: &'a PackageId,
+    pub(crate) source: Cow<'a, str>,
+    pub(crate) module: &'a str,
+    pub(crate) name: &'a str,
+    /// In C++.
+    #[serde(rename = "type")]
+    pub(crate) ty: &'a str,
+    pub(crate) memory: Memory,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) variable: &'a Symbol,
 }
 
 /// A host function, from `list`.

@@ -80,8 +80,22 @@ pub struct Symbol {
     pub declared: String,
     /// The type to Rust.
     pub ty: Type,
+    /// In bytes.
+    pub size: u64,
+    /// Where it lies.
+    pub memory: Memory,
     /// What may be done with it.
     pub access: Access,
+}
+
+/// Where a [`Symbol`] lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Memory {
+    /// `__constant__`.
+    Constant,
+    /// `__device__` and `__managed__`.
+    Global,
 }
 
 /// What host code may do with a [`Symbol`].
@@ -118,7 +132,7 @@ pub struct Kernel {
     pub annotations: Annotations,
 }
 
-/// Launch properties, from `.maxntid`, `.reqntid`, `.minnctapersm` and `.reqnctapercluster`.
+/// What the PTX's directives say about the launch (PTX ISA 9.0, 11.4 and 11.7).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Bounds {
     /// `__launch_bounds__(N)`: the most threads a block may have.
@@ -127,8 +141,16 @@ pub struct Bounds {
     pub exact_block: Option<[u32; 3]>,
     /// `__launch_bounds__(_, M)`: blocks meant to share a multiprocessor.
     pub min_blocks: Option<u32>,
-    /// `__cluster_dims__`.
+    /// `__maxnreg__(N)`: the most registers a thread may have.
+    pub max_registers: Option<u32>,
+    /// `__cluster_dims__`, and the second argument of `__block_size__`: the only shape of a cluster, in blocks.
     pub cluster: Option<[u32; 3]>,
+    /// `__launch_bounds__(_, _, B)`: the most blocks a cluster may have.
+    pub max_cluster: Option<u32>,
+    /// `__cluster_dims__()`: a launch has to give the shape of a cluster.
+    pub explicit_cluster: bool,
+    /// `__block_size__`: the driver is told the grid in clusters.
+    pub grid_of_clusters: bool,
 }
 
 /// One parameter.

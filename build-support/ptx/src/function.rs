@@ -130,6 +130,8 @@ pub struct Bounds {
     pub max_cluster: Option<u32>,
     /// `.explicitcluster`: a launch must give a cluster shape.
     pub explicit_cluster: bool,
+    /// `.blocksareclusters`: a launch counts its grid in clusters.
+    pub grid_of_clusters: bool,
 }
 
 impl Function {
@@ -155,6 +157,7 @@ impl Function {
                 .map(Directive::shape),
             max_cluster: number("maxclusterrank"),
             explicit_cluster: self.directive("explicitcluster").is_some(),
+            grid_of_clusters: self.directive("blocksareclusters").is_some(),
         }
     }
 

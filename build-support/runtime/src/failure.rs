@@ -298,6 +298,7 @@ mod tests {
         exact_block: None,
         min_blocks: None,
         cluster: None,
+        grid_of_clusters: false,
         params: &[],
     };
 

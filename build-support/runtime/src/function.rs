@@ -162,6 +162,7 @@ impl Function {
             Passed::Value { value, .. } => value.cast_mut(),
             Passed::Hidden => ptr::from_ref(&gate).cast_mut().cast(),
         });
+        let launch = launch.grid(self.info.driver_grid(launch.grid));
         // SAFETY: function and stream exist, in the same context; `accept` has compared number and sizes of the
         // arguments, the rest is the caller's promise.
         let result =

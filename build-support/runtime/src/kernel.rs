@@ -21,6 +21,8 @@ pub struct KernelInfo {
     pub min_blocks: Option<u32>,
     /// `__cluster_dims__`, in blocks.
     pub cluster: Option<[u32; 3]>,
+    /// `__block_size__`: the driver is told the grid in clusters. A [`Launch`] counts blocks all the same.
+    pub grid_of_clusters: bool,
     /// In the order of the declaration, without the hidden one.
     pub params: &'static [ParamInfo],
 }
@@ -45,7 +47,8 @@ impl KernelInfo {
     /// ```
     /// # use gpuk::KernelInfo;
     /// # const SCALE: KernelInfo = KernelInfo { name: "scale", entry: "scale", source: "a.cu:1", checked: false,
-    /// #     max_threads: Some(128), exact_block: None, min_blocks: None, cluster: None, params: &[] };
+    /// #     max_threads: Some(128), exact_block: None, min_blocks: None, cluster: None,
+    /// #     grid_of_clusters: false, params: &[] };
     /// let launch = SCALE.launch().elements(1000);
     /// assert_eq!((launch.grid, launch.block), ([8, 1, 1], [128, 1, 1]));
     /// ```
@@ -53,6 +56,14 @@ impl KernelInfo {
     pub fn launch(&self) -> Launch {
         let threads = self.max_threads.unwrap_or(Self::DEFAULT_BLOCK);
         Launch::default().block(self.exact_block.unwrap_or([threads, 1, 1]))
+    }
+
+    /// The grid as the driver counts it, of a launch in whole clusters.
+    pub(crate) fn driver_grid(&self, grid: [u32; 3]) -> [u32; 3] {
+        match self.cluster.filter(|_| self.grid_of_clusters) {
+            Some(cluster) => std::array::from_fn(|axis| grid[axis] / cluster[axis].max(1)),
+            None => grid,
+        }
     }
 
     /// Offsets and sizes in bytes of all parameters, the hidden one included, in a block that starts at an address.
@@ -117,6 +128,7 @@ mod tests {
         exact_block: None,
         min_blocks: None,
         cluster: None,
+        grid_of_clusters: false,
         params: &[
             param("a", 1, 1),
             param("b", 8, 8),
@@ -171,5 +183,20 @@ mod tests {
             ..bounded
         };
         assert_eq!(exact.launch().block, [8, 8, 2]);
+    }
+
+    #[test]
+    fn the_driver_counts_blocks_or_clusters() {
+        let blocks = KernelInfo {
+            cluster: Some([2, 1, 4]),
+            ..INFO
+        };
+        let clusters = KernelInfo {
+            grid_of_clusters: true,
+            ..blocks
+        };
+        assert_eq!(INFO.driver_grid([6, 5, 8]), [6, 5, 8]);
+        assert_eq!(blocks.driver_grid([6, 5, 8]), [6, 5, 8]);
+        assert_eq!(clusters.driver_grid([6, 5, 8]), [3, 5, 2]);
     }
 }

@@ -136,7 +136,7 @@ macro_rules! include_kernels {
 }
 
 /// The version of what generated code expects here.
-const ABI: u32 = 3;
+const ABI: u32 = 4;
 
 /// Compiles in generated code of this version only.
 #[doc(hidden)]

@@ -1,9 +1,10 @@
 //! `cargo gpuk list`: the kernels, what they take of a multiprocessor, their Rust signatures and their checks;
-//! host functions and theirs.
+//! host functions and theirs; the variables that have handles.
 
 use std::collections::HashSet;
 
 use anstyle::Style;
+use gpuk_build::kernel::{Memory, Symbol};
 use gpuk_build::pipeline::Depth;
 use gpuk_build::report::{KernelReport, ModuleReport};
 use gpuk_build::resources::Resources;
@@ -11,7 +12,7 @@ use gpuk_build::resources::Resources;
 use super::kernels::{self, Done};
 use crate::cli::Work;
 use crate::exit::Exit;
-use crate::message::{FunctionMessage, KernelMessage};
+use crate::message::{FunctionMessage, KernelMessage, VariableMessage};
 use crate::ui::Shell;
 
 /// Of a name or a heading.
@@ -61,6 +62,19 @@ pub(super) fn print(done: &[Done<'_>], shell: &Shell) {
                     module: &module.module,
                     signature: &report.signature,
                     function: &report.function,
+                });
+            }
+            for symbol in &module.symbols {
+                shell.json(&VariableMessage {
+                    reason: "gpuk-variable",
+                    package_id: &done.member.id,
+                    source: module.source.to_string_lossy(),
+                    module: &module.module,
+                    name: &symbol.name,
+                    ty: &symbol.declared,
+                    memory: symbol.memory,
+                    size: symbol.size,
+                    variable: symbol,
                 });
             }
         }
@@ -133,6 +147,33 @@ fn human(module: &ModuleReport, shell: &Shell) {
         ));
         shell.data(wrapped(&report.signature));
     }
+    if !module.symbols.is_empty() {
+        shell.data(format_args!("\n{}", variables(&module.symbols)));
+    }
+}
+
+/// Where the variables lie, and of what type they are.
+fn variables(symbols: &[Symbol]) -> String {
+    let longest = symbols.iter().map(|it| it.name.chars().count()).max();
+    let room = longest.unwrap_or(0).clamp("variable".len(), NAME);
+    let mut text = format!(
+        "{HEAD}{:room$}  {:<8}  {:>8}  type{HEAD:#}",
+        "variable", "memory", "bytes"
+    );
+    for symbol in symbols {
+        let memory = match symbol.memory {
+            Memory::Constant => "constant",
+            Memory::Global => "global",
+        };
+        let Symbol {
+            name,
+            size,
+            declared,
+            ..
+        } = symbol;
+        text += &format!("\n{name:room$}  {memory:<8}  {size:>8}  {declared}");
+    }
+    text
 }
 
 /// What the kernels take for each architecture; a name that leaves no room for the numbers has a line of its own.

@@ -45,3 +45,6 @@ extern "C" __global__ void spread(float value) {
 extern "C" __global__ void fill(float *y, float value) { y[threadIdx.x] = value; }
 
 extern "C" __global__ void collect(float *y) { y[threadIdx.x] = buffer[threadIdx.x]; }
+
+__managed__ int managed = 3;
+extern "C" __global__ void raise() { managed += 1; }

@@ -172,3 +172,19 @@ fn gpu_a_capture_takes_no_copies() {
     captured.unwrap();
     assert_eq!(kernels.counter().read(&stream).unwrap(), 40);
 }
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn gpu_managed_variables_are_read_and_written() {
+    let (stream, kernels) = load();
+    let managed = kernels.managed();
+    assert_eq!(managed.read(&stream).unwrap(), 3);
+    // SAFETY: one thread changes it, and one stream orders all.
+    unsafe {
+        drop(kernels.raise(&stream, threads(1)).unwrap());
+        assert_eq!(managed.read(&stream).unwrap(), 4);
+        managed.write(&stream, &40).unwrap();
+        drop(kernels.raise(&stream, threads(1)).unwrap());
+    }
+    assert_eq!(managed.read(&stream).unwrap(), 41);
+}

@@ -271,6 +271,12 @@ fn shapes(kernel: &Kernel) -> Vec<String> {
     }
     if let Some(cluster) = bounds.cluster {
         lines.push(format!("A cluster has {} blocks.", shape(cluster)));
+    } else if bounds.explicit_cluster {
+        lines.push(
+            "The driver refuses a launch without the shape of a cluster, which wrappers do not pass on: \
+             say it in the source, `__cluster_dims__(x, y, z)`."
+                .to_owned(),
+        );
     }
     if !lines.is_empty() {
         lines.push(String::new());

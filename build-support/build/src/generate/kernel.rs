@@ -35,6 +35,10 @@ pub(super) fn info(
             field("exact_block", shape(bounds.exact_block)),
             field("min_blocks", number(bounds.min_blocks)),
             field("cluster", shape(bounds.cluster)),
+            field(
+                "grid_of_clusters",
+                text(bounds.grid_of_clusters.to_string()),
+            ),
             field("params", row([text("&"), call("[", params.collect())])),
         ],
     );

@@ -20,7 +20,7 @@ use super::variant;
 use crate::kernel::Kernel;
 
 /// Version of what generated code and the run time agree on.
-pub(crate) const ABI: u32 = 3;
+pub(crate) const ABI: u32 = 4;
 
 /// Lints that names from C++, unused kernels and the run time's needs would raise in the user's crate.
 const ALLOWED: &[&str] = &[

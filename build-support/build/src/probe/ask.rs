@@ -261,7 +261,10 @@ impl<'d> Asker<'d> {
                 continue;
             }
             self.words.extend(words(&variable.text));
-            let ty = format!("decltype(::{path})");
+            let ty = match variable.managed {
+                true => format!("__gpuk_probe::object<decltype((::{path}))>::type"),
+                false => format!("decltype(::{path})"),
+            };
             self.out.push(Question::Variable {
                 variable: index,
                 ty: ty.clone(),

@@ -10,7 +10,7 @@ use crate::source::TemplateKind;
 ///
 /// - `type_of<T>()`: its own name, in which the compiler prints `T`.
 /// - `param<N, F>`: the type of a function's parameter. `bare<T>`: what is at the end of pointers and arrays.
-/// - `of<M>`: the type of the member that a pointer points to.
+/// - `of<M>`: the type of the member that a pointer points to. `object<T &>`: what a reference refers to.
 /// - `rooms<F>`: size, alignment, and whether trivially copyable and polymorphic, of each parameter of a function.
 /// - `member`: a pointer to a member that may not be named, as an explicit instantiation may do
 ///   ([temp.spec.general]/6).
@@ -21,7 +21,7 @@ const COMMON: &[&str] = &[
     "template <unsigned N, class F> struct param; template <unsigned N, class R, class... P> struct param<N, R (*)(P...)> : nth<N, P...> {};",
     "template <class T> struct bare { using type = T; }; template <class T> struct bare<const T> : bare<T> {}; template <class T> struct bare<volatile T> : bare<T> {}; template <class T> struct bare<const volatile T> : bare<T> {};",
     "template <class T> struct bare<T *> : bare<T> {}; template <class T> struct bare<T *const> : bare<T> {}; template <class T> struct bare<T &> : bare<T> {}; template <class T, class C> struct bare<T C::*> : bare<T> {}; template <class T, unsigned long long N> struct bare<T[N]> : bare<T> {}; template <class T, unsigned long long N> struct bare<const T[N]> : bare<T> {};",
-    "template <class M> struct of; template <class T, class C> struct of<T C::*> { using type = T; };",
+    "template <class M> struct of; template <class T, class C> struct of<T C::*> { using type = T; }; template <class T> struct object; template <class T> struct object<T &> { using type = T; };",
     "template <class F> struct rooms; template <class R, class... P> struct rooms<R (*)(P...)> { unsigned long long at[4 * sizeof...(P) + 1]; constexpr rooms() : at{} { unsigned long long all[4][sizeof...(P) + 1] = {{sizeof(P)..., 0}, {alignof(P)..., 0}, {__is_trivially_copyable(P)..., 0}, {__is_polymorphic(P)..., 0}}; for (unsigned i = 0; i < 4 * sizeof...(P); ++i) at[i] = all[i % 4][i / 4]; } };",
     "template <unsigned N, unsigned M> struct tag { friend constexpr auto found(tag); }; template <class Tag, class M, M V> struct member { friend constexpr auto found(Tag) { return V; } }; }",
 ];

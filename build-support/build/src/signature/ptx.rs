@@ -129,7 +129,11 @@ fn entry(function: &Function) -> Entry {
             max_threads: found.max_block.map(threads),
             exact_block: found.exact_block,
             min_blocks: found.min_blocks,
+            max_registers: found.max_registers,
             cluster: found.cluster,
+            max_cluster: found.max_cluster,
+            explicit_cluster: found.explicit_cluster && found.cluster.is_none(),
+            grid_of_clusters: found.grid_of_clusters,
         },
     }
 }

@@ -12,7 +12,7 @@ use super::types::{Types, Why};
 use super::{names, symbol};
 use crate::ctype::{CType, Name, Part};
 use crate::diagnostic::{Code, Diagnostic, Level};
-use crate::kernel::{Access, Symbol};
+use crate::kernel::{Access, Memory, Symbol};
 use crate::probe::Answers;
 use crate::source::{Declarations, DeclaredVariable};
 
@@ -130,6 +130,11 @@ fn handle(
         place: declared.place.clone(),
         declared: answer.to_string(),
         ty,
+        size: stored.size,
+        memory: match stored.constant {
+            true => Memory::Constant,
+            false => Memory::Global,
+        },
         access: match (stored.constant, fixed) {
             (_, true) => Access::Fixed,
             (true, false) => Access::Constant,

@@ -134,6 +134,8 @@ pub(crate) struct DeclaredVariable {
     pub(crate) name: String,
     /// Whether it is a template.
     pub(crate) template: bool,
+    /// Whether it is `__managed__`: `decltype` refuses its name alone.
+    pub(crate) managed: bool,
     /// Its type as written, without its name and initializer, a space between any two tokens.
     pub(crate) text: String,
     /// The line of its name.

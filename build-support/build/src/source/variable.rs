@@ -16,6 +16,10 @@ const MARKS: &[&str] = &[
     "__managed__",
 ];
 
+const SHARED: &[&str] = &["shared", "__shared__"];
+
+const MANAGED: &[&str] = &["managed", "__managed__"];
+
 /// Variables of gpuk's own header.
 const OWN: &str = "__gpuk";
 
@@ -23,9 +27,13 @@ impl Parser<'_, '_> {
     /// Keeps the variables that a declaration without a parameter list declares, if they are the device's.
     pub(super) fn variables(&mut self, from: usize, end: usize, header: &Header) {
         let all = &self.tokens.0[from..end.saturating_sub(1).max(from)];
-        if !is_of_device(Tokens(all)) {
+        let words = marks(Tokens(all));
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+        // What is shared is not there for as long as the module is loaded.
+        if !has(MARKS) || has(SHARED) {
             return;
         }
+        let managed = has(MANAGED);
         let mut text: Option<String> = None;
         for part in Tokens(all).split_commas() {
             let plain = Tokens(before_default(part)).without_attributes();
@@ -49,6 +57,7 @@ impl Parser<'_, '_> {
                 scope: self.scope.clone(),
                 name: token.text.to_owned(),
                 template: header.is_some(),
+                managed,
                 text,
                 place,
             });
@@ -56,23 +65,15 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Whether an attribute puts what is declared into the device's memory for as long as the module is loaded.
-fn is_of_device(all: Tokens<'_, '_>) -> bool {
-    let (mut at, mut found) = (0, false);
+/// The words in a declaration's attributes.
+fn marks<'s>(all: Tokens<'_, 's>) -> Vec<&'s str> {
+    let (mut at, mut found) = (0, Vec::new());
     while at < all.0.len() {
         let Some(end) = all.after_attribute(at) else {
             at += 1;
             continue;
         };
-        let has = |word: &str| {
-            all.0[at..end]
-                .iter()
-                .any(|token: &Token<'_>| token.is(word))
-        };
-        if has("shared") || has("__shared__") {
-            return false;
-        }
-        found |= MARKS.iter().any(|mark| has(mark));
+        found.extend(all.0[at..end].iter().map(|token: &Token<'_>| token.text));
         at = end;
     }
     found

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/annotated.cu`.
 #[allow(
@@ -52,6 +52,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "a",
@@ -116,6 +117,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "src",
@@ -188,6 +190,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "sizes",
@@ -280,6 +283,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "out",
                 size: 8,
@@ -319,6 +323,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",
@@ -348,6 +353,7 @@ pub mod annotated {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/r#type.cu`.
 #[allow(
@@ -72,6 +72,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -89,6 +90,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -106,6 +108,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -123,6 +126,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -140,6 +144,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -157,6 +162,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -174,6 +180,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -191,6 +198,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -208,6 +216,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -225,6 +234,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -242,6 +252,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -259,6 +270,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -276,6 +288,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -293,6 +306,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -310,6 +324,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "n",
                 size: 4,
@@ -327,6 +342,7 @@ pub mod r#type {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "self",

@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/shapes.cu`.
 #[allow(
@@ -52,6 +52,7 @@ pub mod shapes {
             exact_block: Some([32, 1, 1]),
             min_blocks: Some(2),
             cluster: Some([2, 1, 1]),
+            grid_of_clusters: false,
             params: &[],
         };
 
@@ -65,6 +66,7 @@ pub mod shapes {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",
@@ -89,6 +91,7 @@ pub mod shapes {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "a",
@@ -123,6 +126,7 @@ pub mod shapes {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",
@@ -157,6 +161,7 @@ pub mod shapes {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "from",
@@ -181,6 +186,7 @@ pub mod shapes {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "sources",

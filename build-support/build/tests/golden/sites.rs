@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/sites.cu`.
 #[allow(
@@ -42,6 +42,7 @@ pub mod sites {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "a",

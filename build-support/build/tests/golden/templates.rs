@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/templates.cu`.
 #[allow(
@@ -56,6 +56,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",
@@ -95,6 +96,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "x",
@@ -134,6 +136,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "src",
@@ -163,6 +166,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "src",
@@ -192,6 +196,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "out",
                 size: 8,
@@ -209,6 +214,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[::gpuk::ParamInfo {
                 name: "out",
                 size: 8,
@@ -227,6 +233,7 @@ pub mod templates {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "cumulative_sequence_lengths_of_the_queries",

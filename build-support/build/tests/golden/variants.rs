@@ -3,7 +3,7 @@
 // Launching a kernel is unsafe, so a crate that includes this file cannot
 // `#![forbid(unsafe_code)]`; it may `#![deny(unsafe_code)]`.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// Kernels of `kernels/variants.cu`.
 #[allow(
@@ -50,6 +50,7 @@ pub mod variants {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "y",
@@ -74,6 +75,7 @@ pub mod variants {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "y",
@@ -104,6 +106,7 @@ pub mod variants {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "y",
@@ -140,6 +143,7 @@ pub mod variants {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "y",
@@ -180,6 +184,7 @@ pub mod variants {
             exact_block: None,
             min_blocks: None,
             cluster: None,
+            grid_of_clusters: false,
             params: &[
                 ::gpuk::ParamInfo {
                     name: "y",

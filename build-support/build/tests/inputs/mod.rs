@@ -11,7 +11,8 @@ use gpuk_build::annotation::Annotations;
 use gpuk_build::diagnostic::Place;
 use gpuk_build::generate::{ImageBinding, ImageKind, ModuleBindings, Variant};
 use gpuk_build::kernel::{
-    Access, Bounds, Field, Kernel, Param, ParamType, Scalar, Signatures, Struct, Symbol, Type,
+    Access, Bounds, Field, Kernel, Memory, Param, ParamType, Scalar, Signatures, Struct, Symbol,
+    Type,
 };
 use gpuk_build::site::{CallRecord, SiteKind, SiteRecord};
 use gpuk_device::abi::ValueType;
@@ -421,6 +422,8 @@ pub(crate) fn symbol(name: &str, declared: &str, ty: Type, access: Access) -> Sy
         place: Place::line("kernels/symbols.cu", 3),
         declared: declared.to_owned(),
         ty,
+        size: 0,
+        memory: Memory::Global,
         access,
     }
 }

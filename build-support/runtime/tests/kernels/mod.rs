@@ -1,6 +1,6 @@
 //! What `gpuk-build` would generate for `kernels.cu`, written by hand.
 
-const _: () = ::gpuk::__abi::<3>();
+const _: () = ::gpuk::__abi::<4>();
 
 /// The kernels of `kernels.cu`.
 pub struct Kernels {
@@ -20,6 +20,7 @@ impl Kernels {
         exact_block: None,
         min_blocks: None,
         cluster: None,
+        grid_of_clusters: false,
         params: &[
             param("src", 8),
             param("idx", 8),

@@ -87,6 +87,15 @@ impl Function {
         Ok(())
     }
 
+    /// The shape with its grid in blocks, whatever the kernel says that it counts (`.blocksareclusters`).
+    fn in_blocks(&self, mut shape: Shape) -> Shape {
+        let bounds = self.sim.bounds();
+        if let Some(cluster) = bounds.cluster.filter(|_| bounds.grid_of_clusters) {
+            shape.grid = std::array::from_fn(|axis| shape.grid[axis].saturating_mul(cluster[axis]));
+        }
+        shape
+    }
+
     /// The blocks of a cluster as the kernel says (`.reqnctapercluster`, `.explicitcluster`).
     fn own_cluster(&self, shape: &Shape, profile: &Profile) -> Answer<[u32; 3]> {
         let bounds = self.sim.bounds();
@@ -164,6 +173,7 @@ impl Function {
         params: Vec<u8>,
         profile: &Profile,
     ) -> Answer<Kernel> {
+        let shape = &self.in_blocks(*shape);
         let cluster = self.check(shape, profile)?;
         Ok(Kernel {
             function: Arc::clone(self),

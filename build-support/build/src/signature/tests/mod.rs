@@ -318,7 +318,7 @@ fn ptx_alone() {
     );
     insta::assert_snapshot!(render(&signatures, &findings), @r"
     add_kernel = add_kernel at k.ptx:5 (add_kernel)
-      Bounds { max_threads: None, exact_block: Some([128, 1, 1]), min_blocks: None, cluster: None }
+      Bounds { max_threads: None, exact_block: Some([128, 1, 1]), min_blocks: None, max_registers: None, cluster: None, max_cluster: None, explicit_cluster: false, grid_of_clusters: false }
       param_0: .u64 -> *mut void
       param_1: .u32 -> U32
       param_2: .f32 -> F32

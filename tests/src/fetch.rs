@@ -1,4 +1,4 @@
-//! Sources of published crates, fetched by cargo.
+//! Sources of published packages, fetched by cargo and by pip.
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,33 @@ pub fn fetch(name: &str, version: &str, program: &str) -> PathBuf {
     let manifest = package.and_then(|package| package["manifest_path"].as_str());
     let folder = manifest.and_then(|path| Path::new(path).parent());
     folder.expect("cargo says where it is").to_owned()
+}
+
+/// The folder of a published Python package's files, fetched by pip without what it depends on, and kept below `folder`.
+///
+/// # Panics
+/// Pip cannot fetch it.
+#[must_use]
+pub fn fetch_wheel(name: &str, version: &str, folder: &Path) -> PathBuf {
+    let target = folder.join("wheels").join(format!("{name}-{version}"));
+    // Pip writes it last.
+    let is_there = |target: &Path| {
+        let entries = std::fs::read_dir(target).into_iter().flatten().flatten();
+        let mut names = entries.map(|entry| entry.file_name());
+        names.any(|name| name.to_string_lossy().ends_with(".dist-info"))
+    };
+    if !is_there(&target) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "tests drive programs from outside"
+        )]
+        let mut pip = std::process::Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"]);
+        pip.arg(&target).arg(format!("{name}=={version}"));
+        let status = pip.status().expect("Python is there");
+        assert!(status.success(), "pip cannot fetch {name} {version}");
+    }
+    target
 }
 
 /// Copies a folder with everything in it.

@@ -4,6 +4,6 @@ mod fetch;
 mod output;
 mod project;
 
-pub use fetch::{copy, fetch};
+pub use fetch::{copy, fetch, fetch_wheel};
 pub use output::Output;
 pub use project::{Project, workspace_root};

@@ -1,9 +1,9 @@
-//! `engine`: leaving out what nobody names changes nothing of what is compiled.
+//! `engine`: leaving out what nobody names changes nothing of what is compiled. Published crates are compared in `yardstick`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gpuk_tests::{Project, copy, fetch};
+use gpuk_tests::Project;
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
@@ -35,7 +35,7 @@ fn nvcc_both_engines_make_the_same() {
     for (name, text) in sources() {
         project.write(format!("kernels/{name}.cu"), &text);
     }
-    let said = agree(&project, &[]);
+    let said = agree(&project);
     let short = said
         .lines()
         .filter(|line| line.contains("KB to read"))
@@ -47,13 +47,12 @@ fn nvcc_both_engines_make_the_same() {
 }
 
 /// Builds with each engine and compares the images by their names, which carry their digests, and the wrappers.
-fn agree(project: &Project, args: &[&str]) -> String {
+fn agree(project: &Project) -> String {
     let build = |engine: &str| {
         let folder = project.root().join("target").join(engine);
         let folder = folder.to_str().unwrap();
-        let mut all = vec!["build", "-v", "--engine", engine, "--target-dir", folder];
-        all.extend(args);
-        let output = project.gpuk(&all).ok();
+        let args = ["build", "-v", "--engine", engine, "--target-dir", folder];
+        let output = project.gpuk(&args).ok();
         let images = images(&Path::new(folder).join("gpuk"));
         assert!(images.len() > 2, "{}", output.stderr);
         (images, output.stderr)
@@ -167,53 +166,4 @@ fn sources() -> Vec<(String, String)> {
              \x20   GPUK_CHECK(i[t] >= 0 && i[t] < rows, \"row {} of {}\", i[t], rows);\n    y[t] = __ldg(x + i[t]) + __shfl_sync(~0u, y[t], 0);\n}\n",
         ),
     ]
-}
-
-/// Published crates, what of them compiles by itself, and their folder of headers.
-const CRATES: [(&str, &str, &str, &str); 4] = [
-    (
-        "candle-kernels",
-        "0.11.1",
-        "'src/*.cu', 'src/moe/*.cu'",
-        "src",
-    ),
-    (
-        "dfdx",
-        "0.13.0",
-        "'src/**/*.cu'",
-        "src/tensor_ops/utilities",
-    ),
-    ("mistralrs-quant", "0.8.1", "'kernels/**/*.cu'", "kernels"),
-    (
-        "candle-flash-attn",
-        "0.11.1",
-        "'kernels/*hdim32*.cu'",
-        "kernels",
-    ),
-];
-
-/// By hand: takes minutes. What came of it stands in the book.
-#[test]
-#[ignore = "needs nvcc and the network, takes minutes"]
-fn whole_both_engines_make_the_same_of_published_crates() {
-    let wanted = std::env::var("GPUK_TEST_CRATE").ok();
-    for (name, version, kernels, headers) in CRATES {
-        if wanted.as_ref().is_some_and(|wanted| wanted != name) {
-            continue;
-        }
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("engine")
-            .join(name);
-        let project = Project::kept("engine", GPUK, &folder).config(&format!(
-            "kernels = [{kernels}]\ninclude = ['{headers}']\nflags = ['--expt-relaxed-constexpr', '-std=c++17', '-O3']\ntraps = 'keep'\nline-info = true",
-        ));
-        copy(&fetch(name, version, GPUK), &project.root().join("."));
-        let said = agree(&project, &[]);
-        let count = |text: &str| said.lines().filter(|line| line.contains(text)).count();
-        println!(
-            "{name} {version}: {} units short, {} once more",
-            count("KB to read"),
-            count("once more")
-        );
-    }
 }

@@ -3,42 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gpuk_tests::{Project, copy, fetch, workspace_root};
+use gpuk_tests::{Project, workspace_root};
 use serde_json::Value;
 
+use crate::bring::{self, sources, under};
 use crate::crates::Crate;
-
-const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
+use crate::{GPUK, TMP};
 
 /// What came of a crate's kernels.
 pub(crate) struct Count {
     /// `.cu` files that the crate's own build compiles.
     pub(crate) files: usize,
+    /// Of them, those that are left out.
+    pub(crate) left: usize,
     /// Entries of the PTX.
     pub(crate) kernels: usize,
     /// Of them, those of the toolkit's own headers: sorts and scans that host code launches.
     pub(crate) toolkit: usize,
     pub(crate) wrappers: usize,
-    /// By code, how many kernels have no wrapper.
-    pub(crate) refused: BTreeMap<String, usize>,
+    /// By code, the files and names of kernels that have no wrapper.
+    pub(crate) refused: BTreeMap<String, BTreeSet<(String, String)>>,
+    /// The version of the toolkit that compiled them, `13.0.88`.
+    pub(crate) compiler: String,
 }
 
 /// Compiles a crate's kernels, checks what was generated, and counts. Every kernel has a wrapper or a reason.
 pub(crate) fn count(of: &Crate) -> Count {
-    let project = Project::new("yardstick", GPUK).config(of.config);
-    let source = fetch(of.name, of.version, GPUK);
-    for folder in of.folders {
-        copy(&source.join(folder), &project.root().join(folder));
-    }
-    for need in of.needs {
-        let from = fetch(need.name, need.version, GPUK).join(need.folder);
-        copy(&from, &project.root().join("deps").join(need.name));
-    }
-    for (file, why) in of.skipped {
-        let file = project.root().join(file);
-        assert!(std::fs::remove_file(&file).is_ok(), "{why}: no {file:?}");
-    }
-
+    let (project, left) = bring::project(of);
     let listed = project.gpuk(&["list", "--json"]).ok();
     let messages = listed.stdout.lines().map(serde_json::from_str);
     let messages: Vec<Value> = messages.map(Result::unwrap).collect();
@@ -46,7 +37,10 @@ pub(crate) fn count(of: &Crate) -> Count {
         .iter()
         .filter(|message| message["reason"] == "gpuk-kernel")
         .count();
-    let (mut refused, mut toolkit) = (BTreeMap::<String, BTreeSet<_>>::new(), BTreeSet::new());
+    let (mut refused, mut toolkit) = (
+        BTreeMap::<String, BTreeSet<(String, String)>>::new(),
+        BTreeSet::new(),
+    );
     for message in messages.iter().map(|message| &message["message"]) {
         let (Some(code), Some(text)) = (
             message["code"]["code"].as_str(),
@@ -73,7 +67,9 @@ pub(crate) fn count(of: &Crate) -> Count {
                 .insert((file, kernel)),
         };
     }
-    let kernels = entries(&project);
+    let _ = project.gpuk(&["build"]).ok();
+    let ptx = ptx(&project);
+    let kernels = ptx.iter().map(|text| entries(text)).sum();
     let distinct: BTreeSet<_> = refused.values().flatten().chain(&toolkit).collect();
     assert_eq!(
         wrappers + distinct.len(),
@@ -81,24 +77,22 @@ pub(crate) fn count(of: &Crate) -> Count {
         "{}: a wrapper or a reason",
         of.name
     );
-    let _ = project.gpuk(&["build"]).ok();
     check(&project);
     Count {
-        files: cu_files(&project) + of.skipped.len(),
+        files: sources(&project).len() + left,
+        left,
         kernels,
         toolkit: toolkit.len(),
         wrappers,
-        refused: refused
-            .into_iter()
-            .map(|(code, of)| (code, of.len()))
-            .collect(),
+        refused,
+        compiler: version(&ptx),
     }
 }
 
 /// The generated module compiles with every warning an error, and is as rustfmt would write it.
 fn check(project: &Project) {
     let kernels = project.root().join("target/gpuk/yardstick/kernels.rs");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check");
+    let target = Path::new(TMP).join("check");
     let runtime = workspace_root().join("build-support/runtime");
     let user = Project::new("user", GPUK).env("CARGO_TARGET_DIR", target.to_str());
     let manifest = std::fs::read_to_string(user.root().join("Cargo.toml")).unwrap();
@@ -120,42 +114,30 @@ fn check(project: &Project) {
     let _ = user.cargo(&["fmt", "--check"]).ok();
 }
 
-/// Entries in the PTX of all units, counted in the text.
-fn entries(project: &Project) -> usize {
+/// The PTX of all units: the images of the last build.
+fn ptx(project: &Project) -> Vec<String> {
+    let files = under(&project.root().join("target/gpuk/yardstick/images"));
+    let files = files.into_iter();
+    let files = files.filter(|path| path.extension().is_some_and(|it| it == "ptx"));
+    files
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect()
+}
+
+/// Entries of a unit, counted in the text.
+fn entries(ptx: &str) -> usize {
     let is_entry = |line: &&str| {
         let words = line
             .trim_start_matches(".visible ")
             .trim_start_matches(".weak ");
         words.starts_with(".entry ")
     };
-    let files = under(&project.root().join("target"));
-    let ptx = files.iter().filter(|path| path.ends_with("module.ptx"));
-    ptx.map(|path| {
-        std::fs::read_to_string(path)
-            .unwrap()
-            .lines()
-            .filter(is_entry)
-            .count()
-    })
-    .sum()
+    ptx.lines().filter(is_entry).count()
 }
 
-/// The sources that are left, without headers of that name.
-fn cu_files(project: &Project) -> usize {
-    let files = under(&project.root());
-    let deps = project.root().join("deps");
-    let mine = files.iter().filter(|path| !path.starts_with(&deps));
-    mine.filter(|path| path.extension().is_some_and(|it| it == "cu"))
-        .count()
-}
-
-fn under(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.path() {
-            path if path.is_dir() => files.extend(under(&path)),
-            path => files.push(path),
-        }
-    }
-    files
+/// `// Cuda compilation tools, release 13.0, V13.0.88` in the first unit that says it.
+fn version(ptx: &[String]) -> String {
+    let mut lines = ptx.iter().flat_map(|text| text.lines().take(10));
+    let version = lines.find_map(|line| line.split_once(", V"));
+    version.map_or_else(String::new, |(_, version)| version.trim().to_owned())
 }

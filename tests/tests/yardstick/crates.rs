@@ -6,27 +6,56 @@ pub(crate) struct Crate {
     pub(crate) version: &'static str,
     /// Its folders that are needed.
     pub(crate) folders: &'static [&'static str],
-    /// What its kernels include of other crates.
+    /// What its kernels include of other packages.
     pub(crate) needs: &'static [Need],
+    /// Kernels that a program of the crate's users writes.
+    pub(crate) made: Option<Made>,
     /// `[package.metadata.gpuk]`.
     pub(crate) config: &'static str,
     /// Whether it is counted in continuous integration.
     pub(crate) quick: bool,
-    /// `.cu` files that are left out, and why.
+    /// `.cu` files that are left out, in whose paths `*` stands for anything, and why.
     pub(crate) skipped: &'static [(&'static str, &'static str)],
 }
 
-/// A folder of another crate, which the project has as `deps/NAME`.
+/// A folder of another package, which the project has as `deps/NAME`.
 pub(crate) struct Need {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
     pub(crate) folder: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// Where a package is published.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Crate,
+    /// For Python, fetched by pip.
+    Wheel,
+}
+
+/// A program that writes a `.cu` file to standard output.
+pub(crate) struct Made {
+    /// Of the project.
+    pub(crate) file: &'static str,
+    /// `[dependencies]`.
+    pub(crate) dependencies: &'static str,
+    /// `src/main.rs`.
+    pub(crate) program: &'static str,
 }
 
 const SPPARK: Need = Need {
     name: "sppark",
     version: "0.1.16",
     folder: "sppark",
+    kind: Kind::Crate,
+};
+
+const BLST: Need = Need {
+    name: "blst",
+    version: "0.3.17",
+    folder: "blst",
+    kind: Kind::Crate,
 };
 
 const PLAIN: Crate = Crate {
@@ -34,10 +63,13 @@ const PLAIN: Crate = Crate {
     version: "",
     folders: &[],
     needs: &[],
+    made: None,
     config: "",
     quick: false,
     skipped: &[],
 };
+
+const INSTANCES: &str = "more instances of the same templates, which take minutes to compile";
 
 /// In the order of the report.
 pub(crate) const CRATES: &[Crate] = &[
@@ -47,6 +79,37 @@ pub(crate) const CRATES: &[Crate] = &[
         folders: &["tests/data"],
         config: "kernels = ['tests/data/*.cu']",
         quick: true,
+        ..PLAIN
+    },
+    Crate {
+        name: "boojum-cuda",
+        version: "0.156.2",
+        folders: &["native"],
+        config: "kernels = ['native/**/*.cu']\nflags = ['-std=c++17', '--expt-relaxed-constexpr']\ntraps = 'keep'",
+        skipped: &[(
+            "native/gates.cu",
+            "it includes a header that the crate's build writes from the circuits of another crate",
+        )],
+        ..PLAIN
+    },
+    Crate {
+        name: "candle-flash-attn",
+        version: "0.11.1",
+        folders: &["kernels"],
+        needs: &[Need {
+            name: "nvidia-cutlass",
+            version: "4.2.0.0",
+            folder: "cutlass_library/source/include",
+            kind: Kind::Wheel,
+        }],
+        config: "kernels = ['kernels/*.cu']\ninclude = ['kernels', 'deps/nvidia-cutlass']\nflags = ['-std=c++17', '-O3', '--expt-relaxed-constexpr', '--expt-extended-lambda', '--use_fast_math']\ntraps = 'keep'",
+        skipped: &[
+            ("kernels/*_bf16_*.cu", INSTANCES),
+            ("kernels/*_causal_*.cu", INSTANCES),
+            ("kernels/*hdim1*.cu", INSTANCES),
+            ("kernels/*hdim2*.cu", INSTANCES),
+            ("kernels/*hdim512*.cu", INSTANCES),
+        ],
         ..PLAIN
     },
     Crate {
@@ -81,10 +144,72 @@ pub(crate) const CRATES: &[Crate] = &[
         ..PLAIN
     },
     Crate {
+        name: "ec-gpu-gen",
+        version: "0.7.1",
+        made: Some(Made {
+            file: "kernels/bls12_381.cu",
+            dependencies: "blstrs = { version = '=0.7.1', features = ['__private_bench', 'gpu'] }\nec-gpu-gen = '=0.7.1'",
+            program: "\
+use blstrs::{Fp, Fp2, G1Affine, G2Affine, Scalar};
+use ec_gpu_gen::SourceBuilder;
+
+fn main() {
+    let source = SourceBuilder::new()
+        .add_fft::<Scalar>()
+        .add_multiexp::<G1Affine, Fp>()
+        .add_multiexp::<G2Affine, Fp2>();
+    println!(\"{}\", source.build_32_bit_limbs());
+}
+",
+        }),
+        config: "kernels = ['kernels/*.cu']",
+        ..PLAIN
+    },
+    Crate {
         name: "hvm",
         version: "2.0.22",
         folders: &["src"],
         config: "kernels = ['src/hvm.cu']",
+        ..PLAIN
+    },
+    Crate {
+        name: "mistralrs-paged-attn",
+        version: "0.8.1",
+        folders: &["src/cuda"],
+        config: "kernels = ['src/cuda/*.cu']\ninclude = ['src/cuda']\nflags = ['-std=c++17', '-O3', '--expt-relaxed-constexpr', '--expt-extended-lambda', '--use_fast_math', '-DENABLE_FP8']\ntraps = 'keep'",
+        ..PLAIN
+    },
+    Crate {
+        name: "mistralrs-quant",
+        version: "0.8.1",
+        folders: &["kernels"],
+        config: "kernels = ['kernels/*/*.cu']\nflags = ['-std=c++17', '-O3', '--expt-relaxed-constexpr', '--expt-extended-lambda', '--use_fast_math']\ntraps = 'keep'",
+        skipped: &[
+            (
+                "kernels/marlin/dummy_*.cu",
+                "for devices before sm_80, as in the crate's own build",
+            ),
+            (
+                "kernels/*_dummy.cu",
+                "for devices before sm_80, as in the crate's own build",
+            ),
+        ],
+        ..PLAIN
+    },
+    Crate {
+        name: "pasta-msm",
+        version: "0.1.5",
+        folders: &["cuda"],
+        needs: &[
+            SPPARK,
+            Need {
+                name: "semolina",
+                version: "0.1.5",
+                folder: "src",
+                kind: Kind::Crate,
+            },
+        ],
+        config: "kernels = ['cuda/*.cu']\ninclude = ['deps/sppark', 'deps/semolina']\nflags = ['-std=c++17', '-DTAKE_RESPONSIBILITY_FOR_ERROR_MESSAGE']\ntraps = 'keep'",
         ..PLAIN
     },
     Crate {
@@ -111,16 +236,15 @@ pub(crate) const CRATES: &[Crate] = &[
         quick: true,
         ..PLAIN
     },
+    Crate {
+        name: "supraseal-c2",
+        version: "0.1.2",
+        folders: &["cuda"],
+        needs: &[SPPARK, BLST],
+        config: "kernels = ['cuda/groth16_cuda.cu']\ninclude = ['deps/sppark', 'deps/blst/src']\nflags = ['-std=c++17', '-DTAKE_RESPONSIBILITY_FOR_ERROR_MESSAGE', '-DFEATURE_BLS12_381']\ntraps = 'keep'",
+        ..PLAIN
+    },
 ];
 
 /// Crates with kernels that are not compiled here, and why.
-pub(crate) const LEFT: &[(&str, &str)] = &[
-    (
-        "candle-flash-attn 0.11.1",
-        "every file includes CUTLASS, which its build script fetches by git",
-    ),
-    (
-        "ec-gpu-gen 0.7.1",
-        "its kernels are text that a program puts together for a curve when it is built",
-    ),
-];
+pub(crate) const LEFT: &[(&str, &str)] = &[("attention-rs", "it is not on crates.io")];

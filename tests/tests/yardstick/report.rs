@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use gpuk_tests::workspace_root;
 
 use crate::count::Count;
-use crate::crates::{CRATES, Crate, LEFT};
+use crate::crates::{CRATES, Crate, Kind, LEFT};
 
 const HEAD: &str = "\
 # Kernels of published crates
@@ -17,17 +17,31 @@ crates, `cargo gpuk` compiles their `.cu` files for sm_80 with the settings belo
 every warning an error and be as rustfmt writes it. A kernel without a wrapper has a finding with a code that says why; the
 test fails for one that has neither.
 
-Rows marked `ci` are counted and compared each time; the others by hand:
+Rows marked `ci` are counted and compared each time; the others by hand, on the day and with the toolkit that they name:
 `cargo test -p gpuk-tests --test yardstick -- --ignored whole_`.
 
 | crate | `.cu` files | left out | kernels | of the toolkit's headers | wrappers | refused | |
 |---|---|---|---|---|---|---|---|
 ";
 
+/// What stands behind the numbers of refusals.
+const CODES: &str = "\
+## Refusals
+
+| code | what it counts |
+|---|---|
+| GPUK0010 | a parameter's type cannot be written in Rust with the same bytes, and is no structure that could be |
+| GPUK0011 | a parameter is a reference, which CUDA does not allow for kernels: nvcc passes an address, and only the host code that launches the kernel knows whether it is one of the device |
+| GPUK0012 | a parameter's class has virtual functions or is not copied as bytes |
+| GPUK0015 | the kernel is of a header of the toolkit, such as those of CUB: its own host functions launch it. These are in the column of the toolkit's headers, not among the refused |
+";
+
 /// The file as rows.
 pub(crate) struct Report {
     /// By crate.
     rows: BTreeMap<String, String>,
+    /// By crate, a line for each refusal.
+    refused: BTreeMap<String, Vec<String>>,
 }
 
 fn file() -> PathBuf {
@@ -38,6 +52,17 @@ fn title(of: &Crate) -> String {
     format!("{} {}", of.name, of.version)
 }
 
+/// The date.
+fn today() -> String {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests drive programs from outside"
+    )]
+    let mut date = std::process::Command::new("date");
+    let date = date.args(["-u", "+%F"]).output().unwrap().stdout;
+    String::from_utf8_lossy(&date).trim().to_owned()
+}
+
 impl Report {
     /// The rows that are there.
     pub(crate) fn read() -> Self {
@@ -46,15 +71,29 @@ impl Report {
             let title = line.strip_prefix("| ")?.split(" |").next()?;
             Some((title.to_owned(), line.to_owned()))
         };
-        let rows = text.lines().filter_map(row).collect();
-        Self { rows }
+        let mut refused = BTreeMap::<_, Vec<_>>::new();
+        for line in text.lines() {
+            if let Some((title, _)) = line
+                .strip_prefix("- ")
+                .and_then(|line| line.split_once(": GPUK"))
+            {
+                refused
+                    .entry(title.to_owned())
+                    .or_default()
+                    .push(line.to_owned());
+            }
+        }
+        Self {
+            rows: text.lines().filter_map(row).collect(),
+            refused,
+        }
     }
 
     /// Takes a crate's row.
     pub(crate) fn count(&mut self, of: &Crate, count: &Count) {
         let refused = count.refused.iter();
         let refused: Vec<_> = refused
-            .map(|(code, times)| format!("{times} × {code}"))
+            .map(|(code, kernels)| format!("{} × {code}", kernels.len()))
             .collect();
         let refused = match refused.is_empty() {
             true => "0".to_owned(),
@@ -64,13 +103,30 @@ impl Report {
             "| {} | {} | {} | {} | {} | {} | {refused} | {} |",
             title(of),
             count.files,
-            of.skipped.len(),
+            count.left,
             count.kernels,
             count.toolkit,
             count.wrappers,
-            if of.quick { "ci" } else { "by hand" },
+            match of.quick {
+                true => "ci".to_owned(),
+                false => format!("by hand, {}, CUDA {}", today(), count.compiler),
+            },
         );
         self.rows.insert(title(of), row);
+        let lines = count.refused.iter().flat_map(|(code, kernels)| {
+            // Instances of a template have one reason.
+            let names = kernels
+                .iter()
+                .map(|(_, kernel)| kernel.split('<').next().unwrap_or(kernel));
+            let mut times = BTreeMap::<_, usize>::new();
+            names.for_each(|name| *times.entry(name).or_default() += 1);
+            let of = title(of);
+            times
+                .into_iter()
+                .map(move |(name, times)| format!("- {of}: {code}: {times} × `{name}`"))
+                .collect::<Vec<_>>()
+        });
+        self.refused.insert(title(of), lines.collect());
     }
 
     /// Writes the file anew, or compares it.
@@ -102,8 +158,15 @@ impl Report {
         let share = 100.0 * wrappers as f64 / own.max(1) as f64;
         _ = writeln!(
             text,
-            "\nOf {own} kernels of the crates' own, {wrappers} have a wrapper: {share:.1} %. The others have a reason.\n\n## Settings\n"
+            "\nOf {own} kernels of the crates' own, {wrappers} have a wrapper: {share:.1} %. The others have a reason.\n"
         );
+        text += CODES;
+        let lines = CRATES.iter().filter_map(|it| self.refused.get(&title(it)));
+        let lines: Vec<_> = lines.flatten().map(String::as_str).collect();
+        if !lines.is_empty() {
+            _ = writeln!(text, "\n{}", lines.join("\n"));
+        }
+        _ = writeln!(text, "\n## Settings\n");
         for it in CRATES
             .iter()
             .filter(|it| self.rows.contains_key(&title(it)))
@@ -112,8 +175,24 @@ impl Report {
             for need in it.needs {
                 _ = writeln!(
                     text,
-                    "`deps/{0}` is the folder `{1}` of {0} {2}.\n",
-                    need.name, need.folder, need.version
+                    "`deps/{0}` is {1}{2} {0} {3}.\n",
+                    need.name,
+                    match need.folder {
+                        "" => String::new(),
+                        folder => format!("the folder `{folder}` of "),
+                    },
+                    match need.kind {
+                        Kind::Crate => "the crate",
+                        Kind::Wheel => "the Python package",
+                    },
+                    need.version
+                );
+            }
+            if let Some(made) = &it.made {
+                _ = writeln!(
+                    text,
+                    "`{}` is what this program prints:\n\n```rust\n{}```\n",
+                    made.file, made.program
                 );
             }
             for (file, why) in it.skipped {

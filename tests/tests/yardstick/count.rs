@@ -21,11 +21,14 @@ pub(crate) struct Count {
     /// Of them, those of the toolkit's own headers: sorts and scans that host code launches.
     pub(crate) toolkit: usize,
     pub(crate) wrappers: usize,
-    /// By code, the files and names of kernels that have no wrapper.
-    pub(crate) refused: BTreeMap<String, BTreeSet<(String, String)>>,
+    /// By code, the kernels that have no wrapper.
+    pub(crate) refused: BTreeMap<String, Refused>,
     /// The version of the toolkit that compiled them, `13.0.88`.
     pub(crate) compiler: String,
 }
+
+/// By file and name why a kernel is refused.
+pub(crate) type Refused = BTreeMap<(String, String), String>;
 
 /// Compiles a crate's kernels, checks what was generated, and counts. Every kernel has a wrapper or a reason.
 pub(crate) fn count(of: &Crate) -> Count {
@@ -37,10 +40,7 @@ pub(crate) fn count(of: &Crate) -> Count {
         .iter()
         .filter(|message| message["reason"] == "gpuk-kernel")
         .count();
-    let (mut refused, mut toolkit) = (
-        BTreeMap::<String, BTreeSet<(String, String)>>::new(),
-        BTreeSet::new(),
-    );
+    let (mut refused, mut toolkit) = (BTreeMap::<String, Refused>::new(), BTreeSet::new());
     for message in messages.iter().map(|message| &message["message"]) {
         let (Some(code), Some(text)) = (
             message["code"]["code"].as_str(),
@@ -57,20 +57,27 @@ pub(crate) fn count(of: &Crate) -> Count {
             .split_once("kernel `")
             .or_else(|| text.split_once("entry `"))
             .unwrap();
-        let kernel = rest.split('`').next().unwrap().to_owned();
+        let (kernel, after) = rest.split_once('`').unwrap();
+        let (kernel, why) = (kernel.to_owned(), before.trim_end_matches(" of "));
         let file = message["spans"][0]["file_name"].to_string();
-        match before.is_empty() && text.starts_with("entry `") {
-            true => toolkit.insert((file, kernel)),
-            false => refused
-                .entry(code.to_owned())
-                .or_default()
-                .insert((file, kernel)),
-        };
+        match code {
+            "GPUK0015" => drop(toolkit.insert((file, kernel))),
+            _ => drop(
+                refused
+                    .entry(code.to_owned())
+                    .or_default()
+                    .insert((file, kernel), format!("{why}{after}")),
+            ),
+        }
     }
     let _ = project.gpuk(&["build"]).ok();
     let ptx = ptx(&project);
     let kernels = ptx.iter().map(|text| entries(text)).sum();
-    let distinct: BTreeSet<_> = refused.values().flatten().chain(&toolkit).collect();
+    let distinct: BTreeSet<_> = refused
+        .values()
+        .flat_map(BTreeMap::keys)
+        .chain(&toolkit)
+        .collect();
     assert_eq!(
         wrappers + distinct.len(),
         kernels,

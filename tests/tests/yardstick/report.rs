@@ -113,18 +113,16 @@ impl Report {
             },
         );
         self.rows.insert(title(of), row);
-        let lines = count.refused.iter().flat_map(|(code, kernels)| {
-            // Instances of a template have one reason.
-            let names = kernels
-                .iter()
-                .map(|(_, kernel)| kernel.split('<').next().unwrap_or(kernel));
-            let mut times = BTreeMap::<_, usize>::new();
-            names.for_each(|name| *times.entry(name).or_default() += 1);
-            let of = title(of);
-            times
-                .into_iter()
-                .map(move |(name, times)| format!("- {of}: {code}: {times} × `{name}`"))
-                .collect::<Vec<_>>()
+        // Instances of a template are refused for the same reason.
+        let mut times = BTreeMap::<_, usize>::new();
+        for (code, kernels) in &count.refused {
+            for ((_, kernel), why) in kernels {
+                let name = kernel.split('<').next().unwrap_or(kernel);
+                *times.entry((code, name, why)).or_default() += 1;
+            }
+        }
+        let lines = times.iter().map(|((code, name, why), times)| {
+            format!("- {}: {code}: {times} × `{name}`, {why}", title(of))
         });
         self.refused.insert(title(of), lines.collect());
     }

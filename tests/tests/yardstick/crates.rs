@@ -247,4 +247,23 @@ fn main() {
 ];
 
 /// Crates with kernels that are not compiled here, and why.
-pub(crate) const LEFT: &[(&str, &str)] = &[("attention-rs", "it is not on crates.io")];
+pub(crate) const LEFT: &[(&str, &str)] = &[
+    ("attention-rs", "it is not on crates.io"),
+    (
+        "era_cudart 0.156.2, icicle-cuda-runtime 1.3.0, lambdaworks-gpu 0.13.0",
+        "their packages hold no kernels",
+    ),
+    (
+        "llama-cpp-sys-2 0.1.161, whisper-rs-sys 0.15.0",
+        "every file includes `cublas_v2.h`, which is in no package of the compiler",
+    ),
+    (
+        "risc0-circuit-keccak-sys 4.0.3, risc0-circuit-recursion-sys 4.0.3, risc0-circuit-rv32im-sys 4.0.3",
+        "their two files of kernels call device functions of the others, which have up to 62,000 lines, and all of which would have to be compiled and linked",
+    ),
+    (
+        "sppark 0.1.16",
+        "its sources need a field's type from the source that includes them; they are counted in pasta-msm, risc0-sys and \
+         supraseal-c2",
+    ),
+];

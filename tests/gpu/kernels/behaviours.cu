@@ -45,12 +45,6 @@ extern "C" __global__ void one(unsigned block, unsigned thread) {
     GPUK_CHECK(blockIdx.x != block || threadIdx.x != thread, "here");
 }
 
-/// The driver is told this grid in clusters.
-extern "C" __global__ void __block_size__((64, 1, 1), (2, 1, 1)) in_clusters(unsigned *blocks, unsigned *size) {
-    if (threadIdx.x == 0) atomicAdd(blocks, 1u);
-    size[blockIdx.x] = gridDim.x;
-}
-
 /// Threads that stop before the barrier of a cluster do not stop the others, of either block.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) cluster_barrier(const int *x, int *sum, int *seen, int limit) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

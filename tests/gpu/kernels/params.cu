@@ -55,3 +55,9 @@ extern "C" __global__ void __launch_bounds__(256) sum(const float *in, float *ou
         *out = total;
     }
 }
+
+/// The driver is told this grid in clusters.
+extern "C" __global__ void __block_size__((64, 1, 1), (2, 1, 1)) in_clusters(unsigned *blocks, unsigned *size) {
+    if (threadIdx.x == 0) atomicAdd(blocks, 1u);
+    size[blockIdx.x] = gridDim.x;
+}

@@ -197,31 +197,3 @@ fn gpu_behaviour_15_threads_that_stop_do_not_hang_the_barrier_of_a_cluster() {
         expected.collect::<Vec<_>>()
     );
 }
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn gpu_a_launch_counts_blocks_whatever_the_driver_is_told() {
-    let (context, kernels) = device();
-    let stream = &context.default_stream();
-    let info = Kernels::IN_CLUSTERS;
-    assert_eq!(
-        (info.exact_block, info.cluster),
-        (Some([64, 1, 1]), Some([2, 1, 1]))
-    );
-    let launch = |blocks: u32| {
-        let count = stream.alloc_zeros::<u32>(1).unwrap();
-        let size = stream.alloc_zeros::<u32>(8).unwrap();
-        let shape = info.launch().grid([blocks, 1, 1]);
-        // SAFETY: there is a number for each of the blocks.
-        unsafe { kernels.in_clusters(stream, shape, count, size) }
-    };
-    let (payload, (count, size)) = launch(4).unwrap();
-    payload.check().unwrap();
-    assert_eq!(stream.clone_dtoh(&count).unwrap(), [4]);
-    assert_eq!(stream.clone_dtoh(&size).unwrap(), [4, 4, 4, 4, 0, 0, 0, 0]);
-    let refused = launch(3).unwrap_err().to_string();
-    assert!(
-        refused.contains("clusters of 2 × 1 × 1 blocks"),
-        "{refused}"
-    );
-}

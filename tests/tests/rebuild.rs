@@ -1,23 +1,22 @@
 //! What is built again, counted by the compiler's own processes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use gpuk_tests::Project;
+use gpuk_tests::{Counter, Project};
 
 const GPUK: &str = env!("CARGO_BIN_EXE_cargo-gpuk-under-test");
 
-/// A toolkit that logs each start of nvcc, cicc and ptxas and then runs the real one.
+/// A project whose compiler counts.
 struct Counted {
     project: Project,
-    log: PathBuf,
+    counter: Counter,
 }
 
 impl Counted {
-    #[cfg(unix)]
     fn new() -> Self {
-        use std::os::unix::fs::PermissionsExt;
-
+        let counter = Counter::new(GPUK);
         let project = Project::new("p", GPUK)
+            .env("NVCC", Some(&counter.nvcc()))
             .file(
                 "kernels/a.cu",
                 "#include \"a.cuh\"\nextern \"C\" __global__ void a(float *y) { y[0] = A; }\n",
@@ -28,52 +27,13 @@ impl Counted {
                 "kernels/b.cu",
                 "extern \"C\" __global__ void b(float *y) { y[0] = 2; }\n",
             );
-        let real = project.toolkit();
-        let (fake, log) = (project.root().join("toolkit"), project.root().join("log"));
-        for folder in ["bin", "nvvm/bin"] {
-            std::fs::create_dir_all(fake.join(folder)).unwrap();
-        }
-        for linked in [
-            "include",
-            "lib",
-            "lib64",
-            "nvvm/libdevice",
-            "bin/crt",
-            "bin/nvcc.profile",
-            "bin/cudafe++",
-            "bin/fatbinary",
-        ] {
-            if real.join(linked).exists() {
-                std::os::unix::fs::symlink(real.join(linked), fake.join(linked)).unwrap();
-            }
-        }
-        for program in ["bin/nvcc", "nvvm/bin/cicc", "bin/ptxas"] {
-            let name = Path::new(program)
-                .file_name()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned();
-            let script = format!(
-                "#!/bin/sh\necho {name} >> '{}'\nexec '{}' \"$@\"\n",
-                log.display(),
-                real.join(program).display()
-            );
-            std::fs::write(fake.join(program), script).unwrap();
-            std::fs::set_permissions(fake.join(program), std::fs::Permissions::from_mode(0o755))
-                .unwrap();
-        }
-        let project = project.env("NVCC", Some(&fake.join("bin/nvcc").display().to_string()));
-        Self { project, log }
+        Self { project, counter }
     }
 
     /// Builds, and says which of the toolkit's programs ran, sorted.
     fn build(&self, args: &[&str]) -> Vec<String> {
-        let _ = std::fs::remove_file(&self.log);
-        let _ = self.project.gpuk(&[&["build"], args].concat()).ok();
-        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let mut ran: Vec<_> = log.lines().map(str::to_owned).collect();
-        ran.sort();
-        ran
+        let command = [&["build"], args].concat();
+        self.counter.ran(|| drop(self.project.gpuk(&command).ok()))
     }
 
     /// Runs the commands to come with a variable set or unset.
@@ -118,8 +78,9 @@ impl Counted {
 
     /// A unit of the store, cut in half.
     fn damage_a_unit(&self) {
-        let mut units = std::fs::read_dir(self.path("target/gpuk/.store/units")).unwrap();
-        let cubin = units.next().unwrap().unwrap().path().join("module.cubin");
+        let units = std::fs::read_dir(self.path("target/gpuk/.store/units")).unwrap();
+        let mut cubins = units.map(|unit| unit.unwrap().path().join("module.cubin"));
+        let cubin = cubins.find(|path| path.is_file()).unwrap();
         let whole = std::fs::read(&cubin).unwrap();
         std::fs::write(cubin, &whole[..whole.len() / 2]).unwrap();
     }
@@ -196,6 +157,34 @@ const ROWS: &[Row] = &[
         Ran::Nothing,
     ),
     (
+        "a header of the same size and time",
+        |c| {
+            let path = c.path("kernels/deep.cuh");
+            let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+            c.write("kernels/deep.cuh", "#define DEEP 7\n");
+            let file = std::fs::File::options().append(true).open(path);
+            file.unwrap().set_modified(time).unwrap();
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "a new header from the future",
+        |c| {
+            c.write("kernels/deep.cuh", "#define DEEP 8\n");
+            c.touch("kernels/deep.cuh", 24);
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "an older one in its place",
+        |c| {
+            c.write("kernels/older", "#define DEEP 9\n");
+            c.touch("kernels/older", -24);
+            c.rename("kernels/older", "kernels/deep.cuh");
+        },
+        Ran::Sources(1),
+    ),
+    (
         "a header from another folder",
         |c| {
             c.write("include/far.cuh", "#define FAR 4\n");
@@ -259,12 +248,49 @@ const ROWS: &[Row] = &[
         Ran::Nothing,
     ),
     (
-        "a flag",
+        "a define that nobody reads",
         |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']\nflags = ['-DX=1']"),
+        Ran::Asked,
+    ),
+    (
+        "a flag of the compiler's",
+        |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']\nflags = ['-ftz=true']"),
         Ran::Sources(2),
     ),
     (
-        "without the flag",
+        "without the flags",
+        |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']"),
+        Ran::Nothing,
+    ),
+    (
+        "a setting of one kernel",
+        |c| {
+            c.configure(
+                "include = ['include']\nexclude = ['kernels/x/**']\nkernel.b.traps = 'check'",
+            )
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "another, of the other kernel",
+        |c| {
+            c.configure(
+                "include = ['include']\nexclude = ['kernels/x/**']\nkernel.a.traps = 'check'",
+            )
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "a setting that turns on what no source has",
+        |c| {
+            c.configure(
+                "include = ['include']\nexclude = ['kernels/x/**']\nkernel.b.debug-checks = true",
+            )
+        },
+        Ran::Sources(1),
+    ),
+    (
+        "no setting",
         |c| c.configure("include = ['include']\nexclude = ['kernels/x/**']"),
         Ran::Nothing,
     ),
@@ -314,7 +340,7 @@ const ROWS: &[Row] = &[
     (
         "another compiler in the same place",
         |c| {
-            let cicc = c.path("toolkit/nvvm/bin/cicc");
+            let cicc = c.counter.toolkit().join("nvvm/bin/cicc");
             let script = std::fs::read_to_string(&cicc).unwrap();
             std::fs::write(cicc, script + "# newer\n").unwrap();
         },
@@ -365,7 +391,7 @@ fn nvcc_variables_and_profiles_rebuild() {
     assert_eq!(compiled(&counted, &["--release"]), 2, "debug checks");
     assert!(counted.build(&[]).is_empty(), "the profile before");
     assert_eq!(compiled(&counted, &["--arch", "90"]), 2, "an architecture");
-    let counted = counted.with("NVCC_APPEND_FLAGS", Some("-DY=2"));
+    let counted = counted.with("NVCC_APPEND_FLAGS", Some("-ftz=true"));
     assert_eq!(compiled(&counted, &[]), 2, "a variable that nvcc reads");
     let counted = counted.with("GPUK_DEBUG_CHECKS", Some("0"));
     assert_eq!(compiled(&counted, &[]), 2, "debug checks, by variable");

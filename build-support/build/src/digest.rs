@@ -4,8 +4,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+
+use crate::fs;
 
 /// 128 bits of BLAKE3, as hexadecimal text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,12 +82,26 @@ impl fmt::Display for Digest {
 }
 
 /// The digests of files, each read once in a build: a thousand sources share their headers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FileDigests {
     known: Mutex<HashMap<PathBuf, Option<Digest>>>,
+    since: SystemTime,
 }
 
 impl FileDigests {
+    /// None read yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            known: Mutex::default(),
+            since: SystemTime::now(),
+        }
+    }
+
+    /// Whether a digest is that of what a compiler read: nothing was written to the file since the build began.
+    pub(crate) fn is_certain(&self, path: &Path) -> bool {
+        !fs::changed_since(path, self.since)
+    }
+
     /// `None` for a file that cannot be read.
     pub(crate) fn of(&self, path: &Path) -> Option<Digest> {
         if let Ok(known) = self.known.lock()

@@ -341,6 +341,7 @@ mod tests {
             root: root.to_owned(),
             manifests: vec![],
             headers: vec![],
+            generated: None,
             config,
             out: root.join("out"),
             store: crate::package::StoreFolder {

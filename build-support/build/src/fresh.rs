@@ -26,15 +26,19 @@ pub(crate) fn fingerprint(
     for job in &plan.jobs {
         let path = &job.source.path;
         let source = shop.digests.of(&shop.package.root.join(path))?;
-        units.push((path, job.arch, source, &job.key(shop)?.key));
+        units.push((path, job.arch, source, job.key(shop)?));
     }
     let mut objects = Vec::new();
     for job in &plan.host {
         let source = shop.digests.of(&shop.package.root.join(job.source))?;
-        objects.push((job.source, source, &job.key(shop)?.key));
+        objects.push((job.source, source, &job.key(shop)?.content));
     }
+    // Settings that are of no unit may yet name something that is not there.
+    let config = &shop.package.config;
+    let asked: Vec<_> = config.instantiate.iter().map(|it| &it.text).collect();
+    let named = (&config.kernel, asked);
     Some(Digest::of_parts([
         RECIPE.as_bytes(),
-        &to_json(&(units, objects, findings)),
+        &to_json(&(units, objects, findings, named)),
     ]))
 }

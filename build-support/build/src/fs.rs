@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A file or folder that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -67,9 +67,31 @@ pub fn remove_dir(path: &Path) -> Result<(), FsError> {
 
 /// Gives a file the present time as its time of change.
 pub(crate) fn touch(path: &Path) -> Result<(), FsError> {
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     let file = std::fs::OpenOptions::new().append(true).open(path);
     context(file.and_then(|file| file.set_modified(now)), "touch", path)
+}
+
+/// Whether a file was written, replaced or moved here since a moment of this machine's clock.
+///
+/// Where the system keeps the time of a file's change apart, that is asked: nobody can set it, so a file that is dated into the
+/// past or the future, or that another took the place of with its time kept, tells the truth.
+pub(crate) fn changed_since(path: &Path, moment: SystemTime) -> bool {
+    /// What files are stamped by may lag behind the clock.
+    const LAG: Duration = Duration::from_millis(10);
+    let Ok(file) = std::fs::metadata(path) else {
+        return true;
+    };
+    #[cfg(unix)]
+    let changed = {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = u64::try_from(file.ctime()).unwrap_or(0);
+        let nanos = u32::try_from(file.ctime_nsec()).unwrap_or(0);
+        Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos))
+    };
+    #[cfg(not(unix))]
+    let changed = file.modified().ok();
+    changed.is_none_or(|changed| changed + LAG >= moment)
 }
 
 /// Renames; fails where the target is a folder that is not empty.
@@ -165,11 +187,13 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
         file.write_all(contents)?;
         file.sync_data()
     });
-    if let Err(error) = context(result, "write", &temporary) {
+    // An empty folder in the file's place is nobody's.
+    let _ = std::fs::remove_dir(path);
+    let written = context(result, "write", &temporary).and_then(|()| rename(&temporary, path));
+    if let Err(error) = written {
         let _ = std::fs::remove_file(&temporary);
         return Err(error);
     }
-    rename(&temporary, path)?;
     Ok(true)
 }
 

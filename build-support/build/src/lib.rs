@@ -22,6 +22,7 @@ mod emit;
 pub mod env;
 pub mod error;
 pub mod explain;
+mod folders;
 mod fresh;
 pub mod fs;
 pub mod function;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{CheckMode, Config, Manifest, ManifestError, Profile, TrapMode};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
+use crate::folders;
 use crate::fs::{self, FsError};
 use crate::headers;
 use crate::store::LIMIT;
@@ -24,6 +25,8 @@ pub struct Package {
     pub config: Config,
     /// Folders of headers that dependencies export, absolute; see [`crate::headers`].
     pub headers: Vec<PathBuf>,
+    /// The folder that cargo gives a build script for what it generates, where one builds.
+    pub generated: Option<PathBuf>,
     /// Where results go; but for the store, nothing is written elsewhere.
     pub out: PathBuf,
     /// Where compiled units are kept.
@@ -122,6 +125,7 @@ impl Package {
             manifests: read,
             config,
             headers: Vec::new(),
+            generated: env.path("OUT_DIR").filter(|folder| out.starts_with(folder)),
             out,
         })
     }
@@ -148,19 +152,29 @@ impl Package {
         fs::write(&header, gpuk_device::HEADER.as_bytes()).map(drop)
     }
 
+    /// Whether a file is made by the build, and lies where cargo has it lie.
+    pub(crate) fn is_made(&self, path: &Path) -> bool {
+        path.starts_with(self.generated.as_ref().unwrap_or(&self.out))
+    }
+
     /// The folder of `gpuk.cuh`.
     pub(crate) fn include(&self) -> PathBuf {
         self.out.join("include")
     }
 
-    /// What nvcc is given, the architecture left out.
+    /// The folders that are searched for headers, as a compiler that runs in the package's folder finds them.
+    pub(crate) fn searched(&self) -> Vec<PathBuf> {
+        let folders = self.config.include.iter().chain(&self.headers);
+        folders.map(|it| folders::searched(self, it)).collect()
+    }
+
+    /// What nvcc is given, the architecture left out; it runs in the package's folder.
     #[must_use]
     pub fn flags(&self) -> Vec<OsString> {
         let config = &self.config;
         let mut flags: Vec<OsString> = config.flags.iter().map(OsString::from).collect();
-        let own = self.include();
-        for folder in config.include.iter().chain(&self.headers).chain([&own]) {
-            flags.extend([OsString::from("-I"), folder.as_os_str().to_owned()]);
+        for folder in self.searched().into_iter().chain([self.include()]) {
+            flags.extend([OsString::from("-I"), folder.into_os_string()]);
         }
         if self.line_info() {
             flags.push("-lineinfo".into());

@@ -15,6 +15,7 @@ use crate::digest::FileDigests;
 use crate::discover::{Sources, discover};
 use crate::emit::emit;
 use crate::env::Env;
+use crate::folders::Folders;
 use crate::fresh;
 use crate::fs::{self, FsError};
 use crate::host::{self, MadeObject};
@@ -103,38 +104,59 @@ pub fn build(
     findings.extend(sources.misfits(tools.archs()));
     stop_at_errors(&mut findings, &sources, &[])?;
     let store = Store::open(&package.store.folder, &package.out)?;
+    let folders = Folders::of(package, &tools);
     let shop = Shop {
         package,
         tools: &tools,
+        folders: &folders,
         store: &store,
-        digests: &FileDigests::default(),
+        digests: &FileDigests::new(),
         progress,
         headers: Prefixes::default(),
         work: &package.out.join("work"),
     };
-    let plan = Plan::new(&sources, &shop);
+    let mut built = compiled(&sources, &shop, tokens, depth, findings);
+    match &mut built {
+        Ok(built) => folders.show(&mut built.report.findings),
+        Err(BuildError::Findings { failure }) => folders.show(&mut failure.findings),
+        Err(_) => {}
+    }
+    built
+}
+
+/// Everything behind the tools; findings have the names that files go by.
+fn compiled(
+    sources: &Sources,
+    shop: &Shop<'_>,
+    tokens: &Tokens,
+    depth: Depth,
+    mut findings: Vec<Diagnostic>,
+) -> Result<Built, BuildError> {
+    let package = shop.package;
+    let toolkit = || Some(shop.tools.root().to_owned());
+    let plan = Plan::new(sources, shop);
 
     let of_configuration = findings.clone();
-    if let Some(report) = fresh::report(&plan, &shop, &of_configuration) {
+    if let Some(report) = fresh::report(&plan, shop, &of_configuration) {
         return Ok(Built {
             report,
             fresh: true,
-            toolkit: Some(tools.root().to_owned()),
+            toolkit: toolkit(),
         });
     }
-    let made = make(&plan, &shop, tokens, &mut findings)?;
-    store.collect(package.store.limit);
-    findings.extend(store.lost());
-    stop_at_errors(&mut findings, &sources, &made.files)?;
+    let made = make(&plan, shop, tokens, &mut findings)?;
+    shop.store.collect(package.store.limit);
+    findings.extend(shop.store.lost());
+    stop_at_errors(&mut findings, sources, &made.files)?;
 
-    let mut modules = join_all(&made.units, &sources, tools.newest(), &mut findings);
+    let mut modules = join_all(&made.units, sources, shop.tools.newest(), &mut findings);
     host::join(&mut modules, &made.objects);
     check::unknown_kernels(package, &modules, &mut findings);
     check::instances(package, &modules, &mut findings);
-    stop_at_errors(&mut findings, &sources, &made.files)?;
+    stop_at_errors(&mut findings, sources, &made.files)?;
 
     let (bindings, mut report) = wrap::wrap(package, &modules);
-    report.fingerprint = fresh::fingerprint(&Plan::new(&sources, &shop), &shop, &of_configuration);
+    report.fingerprint = fresh::fingerprint(&Plan::new(sources, shop), shop, &of_configuration);
     report.findings = findings;
     let objects: Vec<_> = made.objects.iter().map(MadeObject::file).collect();
     report.objects = (objects.iter())
@@ -154,7 +176,7 @@ pub fn build(
     Ok(Built {
         report,
         fresh: false,
-        toolkit: Some(tools.root().to_owned()),
+        toolkit: toolkit(),
     })
 }
 

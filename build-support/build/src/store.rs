@@ -1,12 +1,14 @@
 //! The content-addressed store of compiled units.
 //!
-//! A *unit* is one source for one architecture. Its key is what went into the compiler: the preprocessed
-//! text and the recipe. What a source read the last time (its *trace*) says without running anything
+//! A *unit* is one source for one architecture. Its key is what went into the compiler, the preprocessed
+//! text and the recipe, with what is set for its kernels (`unit/key.rs`). Nothing in it says where the package lies
+//! (`folders`). What a source read the last time (its *trace*) says without running anything
 //! whether the key still holds.
 //!
 //! ```text
 //! units/<key>/{unit.json, module.ptx, module.cubin}    never changed once there, moved in whole
 //! units/<key>/{unit.json, host.o}                      the same, of a source of host functions
+//! units/<key>/unit.json                                the same, the names of the kernels of a source
 //! traces/<input>.json                                  replaced by rename
 //! ```
 //!
@@ -60,8 +62,10 @@ pub(crate) struct Trace {
     /// Where a new file would be included instead of one of these.
     #[serde(default)]
     pub(crate) absent: Vec<PathBuf>,
-    /// The unit.
-    pub(crate) key: Digest,
+    /// What the unit is made of, but for what is set for its kernels: its key is made of both.
+    pub(crate) content: Digest,
+    /// The names by which its kernels may be set.
+    pub(crate) kernels: Vec<String>,
     /// How long the unit took to compile, in milliseconds: the longest starts first.
     pub(crate) took_ms: u64,
     /// It does not compile by itself, and another source included it: there is no unit.
@@ -138,7 +142,7 @@ impl Store {
     /// What a source read the last times, the latest first, as far as that is known and undamaged.
     pub(crate) fn traces(&self, input: &Digest) -> Vec<Trace> {
         let traces: Vec<Trace> = read_json(&self.trace_path(input)).unwrap_or_default();
-        let sound = traces.into_iter().filter(|trace| trace.key.is_sound());
+        let sound = traces.into_iter().filter(|trace| trace.content.is_sound());
         sound.collect()
     }
 
@@ -164,6 +168,8 @@ impl Store {
     ) -> Option<T> {
         let dir = self.unit_path(key);
         if !dir.is_dir() {
+            // A file or a link to nothing would be in the way.
+            let _ = fs::remove_file(&dir);
             return None;
         }
         let entry = read(&dir);
@@ -407,23 +413,24 @@ mod tests {
         let trace = Trace {
             files: vec![(PathBuf::from("h.cuh"), Digest::of(b"one"))],
             absent: vec![PathBuf::from("nearer/h.cuh")],
-            key: Digest::of(b"k"),
+            content: Digest::of(b"k"),
+            kernels: vec![],
             took_ms: 5,
             fragment: false,
         };
         let input = Digest::of(b"input");
         store.keep_trace(&input, trace).unwrap();
         let trace = store.traces(&input).remove(0);
-        assert!(trace.holds(folder.path(), &FileDigests::default()));
+        assert!(trace.holds(folder.path(), &FileDigests::new()));
         let nearer = folder.path().join("nearer");
         std::fs::create_dir(&nearer).unwrap();
         std::fs::write(nearer.join("h.cuh"), "one").unwrap();
-        assert!(!trace.holds(folder.path(), &FileDigests::default()));
+        assert!(!trace.holds(folder.path(), &FileDigests::new()));
         std::fs::remove_dir_all(nearer).unwrap();
-        assert!(trace.holds(folder.path(), &FileDigests::default()));
+        assert!(trace.holds(folder.path(), &FileDigests::new()));
         std::fs::write(&header, "two").unwrap();
-        assert!(!trace.holds(folder.path(), &FileDigests::default()));
+        assert!(!trace.holds(folder.path(), &FileDigests::new()));
         std::fs::remove_file(&header).unwrap();
-        assert!(!trace.holds(folder.path(), &FileDigests::default()));
+        assert!(!trace.holds(folder.path(), &FileDigests::new()));
     }
 }

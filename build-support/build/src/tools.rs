@@ -31,8 +31,6 @@ pub(crate) struct Tools {
     relocatable: BTreeMap<Arch, Recipe>,
     /// What the compilers are run through.
     wrapper: Option<PathBuf>,
-    /// The folder of gpuk's own header.
-    include: PathBuf,
 }
 
 /// How many recipes of earlier builds are kept.
@@ -177,7 +175,6 @@ impl Tools {
             relocatable: relocatable.collect(),
             recipes,
             wrapper: package.config.wrapper.clone(),
-            include: package.include(),
         })
     }
 
@@ -204,12 +201,16 @@ impl Tools {
         }
     }
 
-    /// What a result depends on beside what it reads.
+    /// What a preprocessed text depends on beside what it reads, and all that is made of it.
     pub(crate) fn identity(&self, arch: Arch, linked: bool) -> String {
-        self.recipes(linked)
-            .get(&arch)
-            .map(Recipe::identity)
-            .unwrap_or_default()
+        let recipe = self.recipes(linked).get(&arch);
+        recipe.map(Recipe::identity).unwrap_or_default()
+    }
+
+    /// What a result depends on beside the preprocessed text.
+    pub(crate) fn identity_behind(&self, arch: Arch, linked: bool) -> String {
+        let recipe = self.recipes(linked).get(&arch);
+        recipe.map(Recipe::identity_behind).unwrap_or_default()
     }
 
     /// The command of a device compiler, run through the wrapper if there is one.
@@ -221,18 +222,14 @@ impl Tools {
         command
     }
 
-    /// A preprocessed text that names gpuk's own header without the folder of this build.
-    pub(crate) fn portable(&self, text: Vec<u8>) -> Vec<u8> {
-        let folder = format!("\"{}/", self.include.display());
-        match String::from_utf8(text) {
-            Ok(text) => text.replace(&folder, "\"").into_bytes(),
-            Err(other) => other.into_bytes(),
-        }
+    /// What the preprocessor, which is the host compiler's, says its version is.
+    pub(crate) fn host_version(&self) -> &str {
+        &self.host.version
     }
 
     /// What an object of host functions depends on beside what it reads and the flags as written.
     pub(crate) fn host_identity(&self) -> String {
-        let of_archs = self.recipes.values().map(Recipe::identity);
+        let of_archs = self.recipes.values().map(Recipe::identity_behind);
         of_archs.collect::<Vec<_>>().join("\n")
     }
 
@@ -271,9 +268,15 @@ impl Tools {
         &self.toolchain.root
     }
 
+    /// The toolkit's folders of headers, and its own.
+    pub(crate) fn own_folders(&self) -> impl Iterator<Item = &Path> {
+        let own = self.toolchain.includes.iter().chain([&self.toolchain.root]);
+        own.map(PathBuf::as_path)
+    }
+
     /// Whether a file belongs to the toolkit, for which its identity stands.
     pub(crate) fn is_own_header(&self, path: &Path) -> bool {
-        let mut own = self.toolchain.includes.iter().chain([&self.toolchain.root]);
+        let mut own = self.own_folders();
         own.any(|folder| path.starts_with(folder))
     }
 }

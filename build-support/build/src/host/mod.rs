@@ -13,8 +13,9 @@ mod compile;
 mod link;
 mod read;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,8 @@ pub(crate) struct HostJob<'a> {
     pub(crate) source: &'a Path,
     /// What the object depends on beside the files it reads.
     input: Digest,
+    /// The same, beside what the files are: nothing of where the package lies.
+    recipe: Digest,
     /// What it read the last times, the latest first.
     traces: Vec<Trace>,
 }
@@ -75,19 +78,28 @@ pub(crate) const FOLDER: &str = "host";
 impl<'a> HostJob<'a> {
     pub(crate) fn new(shop: &Shop<'_>, source: &'a Path) -> Self {
         let path = source.to_string_lossy();
-        let tools = shop.tools.host_identity();
-        let flags = shop.package.config.flags.join("\n");
-        let input = Digest::of_parts([
+        let config = &shop.package.config;
+        // Debug information has the folder that the compiler ran in.
+        let debug = |flag: &String| ["-g", "-G", "debug"].iter().any(|it| flag.contains(it));
+        let debug = config.flags.iter().any(debug);
+        let folder = debug.then(|| shop.package.root.to_string_lossy());
+        let recipe = Digest::of_parts([
             RECIPE.as_bytes(),
             b"host object",
             path.as_bytes(),
-            tools.as_bytes(),
-            flags.as_bytes(),
+            shop.tools.host_identity().as_bytes(),
+            &to_json(&(&config.flags, &config.checks, folder)),
+            &[u8::from(shop.package.compiles_debug_checks())],
         ]);
+        let searched = shop.package.flags().into_iter();
+        let searched: Vec<_> = searched.map(OsString::into_encoded_bytes).collect();
+        let parts = [recipe.as_str().as_bytes()].into_iter();
+        let input = Digest::of_parts(parts.chain(searched.iter().map(Vec::as_slice)));
         let traces = shop.store.traces(&input);
         Self {
             source,
             input,
+            recipe,
             traces,
         }
     }
@@ -107,14 +119,14 @@ impl<'a> HostJob<'a> {
     /// Makes the object, or takes it from the store.
     pub(crate) fn make(&self, shop: &Shop<'_>) -> Result<MadeObject<'a>, UnitError> {
         if let Some(trace) = self.key(shop)
-            && let Some(object) = Object::stored(shop, &trace.key)
+            && let Some(object) = Object::stored(shop, &trace.content)
         {
             let files = trace.files.iter().map(|(path, _)| path.clone()).collect();
             return Ok(self.made(object, files));
         }
         let label = format!("{} (host)", self.source.display());
         shop.progress.started(&label);
-        let (start, began) = (Instant::now(), SystemTime::now());
+        let start = Instant::now();
         let made = self.run(shop);
         let took = start.elapsed();
         shop.progress.finished(&label, took, made.is_ok());
@@ -122,14 +134,14 @@ impl<'a> HostJob<'a> {
         let trace = Trace {
             files: digests(shop, &made.files),
             absent: shadow::places(shop, &made.files),
-            key: made.object.key.clone(),
+            content: made.object.key.clone(),
+            kernels: Vec::new(),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             fragment: false,
         };
         // What was written meanwhile may have been read before or after: it is read again the next time.
-        let modified = |path: &PathBuf| std::fs::metadata(shop.package.root.join(path))?.modified();
-        let mut files = made.files.iter();
-        if !files.any(|path| modified(path).is_ok_and(|time| time >= began)) {
+        let certain = |path| shop.digests.is_certain(&shop.package.root.join(path));
+        if made.files.iter().all(certain) {
             shop.store.keep_trace(&self.input, trace)?;
         }
         Ok(made)

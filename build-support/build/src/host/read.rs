@@ -24,25 +24,26 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// What the object is made of, wherever the package lies.
+    /// What the object is made of, wherever the workspace lies. A file that is not of the workspace goes by its path,
+    /// for `__FILE__` says that.
     pub(super) fn key(&self, job: &HostJob<'_>, shop: &Shop<'_>) -> Digest {
+        let (root, own) = (&shop.package.root, shop.package.include());
         let named = |path: &Path| {
-            let own =
-                path.is_relative() && !shop.package.root.join(path).starts_with(&shop.package.out);
-            let name = if own {
-                Some(path.as_os_str())
-            } else {
-                path.file_name()
+            let path = root.join(path);
+            let name = match path.strip_prefix(&own) {
+                Ok(name) => name,
+                Err(_) if shop.package.is_made(&path) => &path,
+                Err(_) => path.strip_prefix(root).unwrap_or(&path),
             };
-            name.unwrap_or_default().as_encoded_bytes().to_vec()
+            name.as_os_str().as_encoded_bytes().to_vec()
         };
         let files = digests(shop, &self.files);
-        let files = files
+        let files = files.iter().map(|(path, digest)| (named(path), digest));
+        let files: BTreeSet<_> = files.collect();
+        let parts = files
             .iter()
-            .flat_map(|(path, digest)| [named(path), digest.as_str().as_bytes().to_vec()]);
-        let parts: Vec<_> = files.collect();
-        let parts = parts.iter().map(Vec::as_slice);
-        Digest::of_parts([job.input.as_str().as_bytes()].into_iter().chain(parts))
+            .flat_map(|(name, digest)| [name.as_slice(), digest.as_str().as_bytes()]);
+        Digest::of_parts([job.recipe.as_str().as_bytes()].into_iter().chain(parts))
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) use entry::{Entry, Slot};
 pub(crate) use function::of_host;
 use names::Named;
 use origin::{Origin, Origins};
-pub(crate) use ptx::{of_cuda, of_ptx};
+pub(crate) use ptx::{of_cuda, of_ptx, settable};
 use refusal::Refusal;
 pub(crate) use symbol::{readable, short};
 use types::Types;

@@ -1,6 +1,6 @@
 //! Modules of `gpuk_ptx`: compiled from a source, or PTX as somebody wrote it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gpuk_ptx::{Function, Module, Type as PtxType};
@@ -193,6 +193,18 @@ pub(crate) fn of_ptx(
         ..Signatures::default()
     };
     (module, signatures, findings)
+}
+
+/// The names by which the configuration may mean kernels of a module: what they are called in Rust and in the PTX, those
+/// without a wrapper too.
+pub(crate) fn settable(module: &Module, signatures: &Signatures) -> Vec<String> {
+    let named = signatures.kernels.iter().map(|kernel| kernel.name.clone());
+    let entries = module.entries().flat_map(|function| {
+        let Bare { entry, name } = Bare::new(function);
+        [names::plain(&name.name), entry.name]
+    });
+    let all: BTreeSet<_> = named.chain(entries).collect();
+    all.into_iter().collect()
 }
 
 fn line_of(module: &Module, function: &Function) -> u32 {

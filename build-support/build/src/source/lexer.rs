@@ -291,7 +291,7 @@ impl<'t> Marker<'t> {
 }
 
 /// Undoes the escapes of a marker's file name: `\\`, `\"` and octal bytes.
-fn unescaped(text: &str) -> PathBuf {
+pub(crate) fn unescaped(text: &str) -> PathBuf {
     if !text.contains('\\') {
         return PathBuf::from(text);
     }

@@ -26,6 +26,7 @@ use crate::kernel::ends_with;
 pub(crate) use annotation::{DeclaredAnnotation, Spot};
 pub(crate) use function::checks;
 pub(crate) use instance::{instantiation, written_instance};
+pub(crate) use lexer::unescaped;
 
 /// Everything read from one preprocessed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

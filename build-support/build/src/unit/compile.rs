@@ -44,11 +44,8 @@ pub(super) fn compile(
     shop: &Shop<'_>,
     preprocessed: Preprocessed,
 ) -> Result<Compiled, UnitError> {
-    let mut preprocessed = preprocessed;
-    preprocessed.text = shop.tools.portable(preprocessed.text);
     let instances = &shop.package.config.instantiate;
-    if let Some(declarations) = &mut preprocessed.declarations {
-        instantiate::add(instances, declarations, &mut preprocessed.text);
+    if let Some(declarations) = &preprocessed.declarations {
         let unknown = instantiate::unknown(declarations);
         if !unknown.is_empty() {
             return Err(UnitError::findings(unknown));

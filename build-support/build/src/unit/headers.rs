@@ -115,13 +115,14 @@ impl Prefix {
             let text = fs::read(&root.join(path)).unwrap_or_default();
             contains(&text, "pragma once")
         };
+        let (text, _) = shop.folders.rename(text.as_bytes().to_vec());
         let mut content = Text::default();
-        content.add(text.as_bytes());
+        content.add(&text);
         Some(Self {
             content,
             macros,
             once: files.into_iter().filter(once).collect(),
-            headers: Headers::new(text.to_owned())?,
+            headers: Headers::new(String::from_utf8(text).ok()?)?,
         })
     }
 }

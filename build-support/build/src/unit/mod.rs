@@ -14,6 +14,7 @@ mod checked;
 mod compile;
 mod headers;
 mod instantiate;
+mod key;
 mod link;
 mod mark;
 mod preprocess;
@@ -25,24 +26,27 @@ mod text;
 pub(crate) use instantiate::help_for;
 
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use gpuk_ptx::ParseError;
 
 pub(crate) use headers::Prefixes;
+pub(crate) use key::settled;
 
 use crate::config::Arch;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::digest::{Digest, FileDigests};
 use crate::discover::{KernelSource, Language};
+use crate::folders::Folders;
 use crate::fs::FsError;
 use crate::message;
 use crate::package::Package;
 use crate::progress::Progress;
 use crate::recipe::RECIPE;
 use crate::run::{ToolCommand, ToolError, ToolOutput};
-use crate::store::{Store, Trace, Unit};
-use crate::toolchain::recipe::RecipeError;
+use crate::signature;
+use crate::store::{Store, Trace, Unit, to_json};
+use crate::toolchain::recipe::{Recipe, RecipeError};
 use crate::tools::Tools;
 
 pub(crate) use link::Part;
@@ -52,6 +56,7 @@ use sign::Signed;
 pub(crate) struct Shop<'a> {
     pub(crate) package: &'a Package,
     pub(crate) tools: &'a Tools,
+    pub(crate) folders: &'a Folders,
     pub(crate) store: &'a Store,
     pub(crate) digests: &'a FileDigests,
     pub(crate) progress: &'a dyn Progress,
@@ -74,8 +79,10 @@ impl Shop<'_> {
 pub(crate) struct Job<'a> {
     pub(crate) source: &'a KernelSource,
     pub(crate) arch: Arch,
-    /// What the unit depends on beside the files it reads.
+    /// What the unit depends on beside the files it reads and what is set for its kernels.
     input: Digest,
+    /// The same, beside the preprocessed text: nothing of where the package lies.
+    recipe: Digest,
     /// What it read the last times, the latest first.
     traces: Vec<Trace>,
 }
@@ -85,6 +92,9 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Made {
     pub(crate) unit: Unit,
     pub(crate) files: Vec<PathBuf>,
+    /// The key of the unit but for what is set for these kernels.
+    content: Digest,
+    kernels: Vec<String>,
 }
 
 /// A unit that was not made.
@@ -109,25 +119,30 @@ impl<'a> Job<'a> {
         let path = source.path.to_string_lossy();
         let config = &shop.package.config;
         let debug = shop.package.debug_checks();
-        // Not where they stand: that changes no unit.
-        let asked: Vec<_> = config.instantiate.iter().map(|it| &it.text).collect();
-        let modes =
-            serde_json::to_vec(&(&config.checks, &config.traps, debug, &config.kernel, asked));
         let linked = source.link.is_some();
-        let recipe = shop.tools.identity(arch, linked);
-        let input = Digest::of_parts([
+        let names_folder = (shop.tools.recipe(arch, linked)).is_ok_and(Recipe::names_folder);
+        let folder = names_folder.then(|| shop.package.root.to_string_lossy());
+        let recipe = Digest::of_parts([
             RECIPE.as_bytes(),
             path.as_bytes(),
             arch.sm().as_bytes(),
-            recipe.as_bytes(),
-            &modes.unwrap_or_default(),
+            shop.tools.identity_behind(arch, linked).as_bytes(),
+            &to_json(&(&config.checks, &config.traps, debug, folder)),
             source.link.as_deref().unwrap_or_default().as_bytes(),
+        ]);
+        // Not where they stand: that changes no unit.
+        let asked: Vec<_> = config.instantiate.iter().map(|it| &it.text).collect();
+        let input = Digest::of_parts([
+            recipe.as_str().as_bytes(),
+            shop.tools.identity(arch, linked).as_bytes(),
+            &to_json(&asked),
         ]);
         let traces = shop.store.traces(&input);
         Self {
             source,
             arch,
             input,
+            recipe,
             traces,
         }
     }
@@ -137,8 +152,16 @@ impl<'a> Job<'a> {
         self.source.link.is_some()
     }
 
+    /// The key of its unit, if all that went into that is now as it was once.
+    pub(crate) fn key(&self, shop: &Shop<'_>) -> Option<Digest> {
+        let Trace {
+            content, kernels, ..
+        } = self.trace(shop)?;
+        Some(settled(content, kernels, &shop.package.config.kernel))
+    }
+
     /// What it read and became once, if all of that is now as it was then.
-    pub(crate) fn key(&self, shop: &Shop<'_>) -> Option<&Trace> {
+    fn trace(&self, shop: &Shop<'_>) -> Option<&Trace> {
         let root = &shop.package.root;
         let mut traces = self.traces.iter();
         traces.find(|trace| trace.holds(root, shop.digests))
@@ -160,16 +183,20 @@ impl<'a> Job<'a> {
 
     /// Makes the unit, or takes it from the store.
     pub(crate) fn make(&self, shop: &Shop<'_>) -> Result<Made, UnitError> {
-        if let Some(trace) = self.key(shop)
+        if let Some(trace) = self.trace(shop)
             && !trace.fragment
-            && let Some(unit) = shop.store.unit(&trace.key)
+            && let Some(unit) = self.stored(shop, &trace.content, &trace.kernels)
         {
-            let files = trace.files.iter().map(|(path, _)| path.clone()).collect();
-            return Ok(Made { unit, files });
+            return Ok(Made {
+                unit,
+                files: trace.files.iter().map(|(path, _)| path.clone()).collect(),
+                content: trace.content.clone(),
+                kernels: trace.kernels.clone(),
+            });
         }
         let label = self.label();
         shop.progress.started(&label);
-        let (start, began) = (Instant::now(), SystemTime::now());
+        let start = Instant::now();
         let made = self.run(shop);
         let took = start.elapsed();
         shop.progress.finished(&label, took, made.is_ok());
@@ -177,17 +204,14 @@ impl<'a> Job<'a> {
         let trace = Trace {
             files: self.digests(shop, &made.files),
             absent: shadow::places(shop, &made.files),
-            key: made.unit.key.clone(),
+            content: made.content.clone(),
+            kernels: made.kernels.clone(),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             fragment: false,
         };
         // What was written meanwhile may have been read before or after: it is read again the next time.
-        let modified = |path: &PathBuf| std::fs::metadata(shop.package.root.join(path))?.modified();
-        if !made
-            .files
-            .iter()
-            .any(|path| modified(path).is_ok_and(|time| time >= began))
-        {
+        let certain = |path| shop.digests.is_certain(&shop.package.root.join(path));
+        if made.files.iter().all(certain) {
             shop.store.keep_trace(&self.input, trace)?;
         }
         Ok(made)
@@ -195,7 +219,7 @@ impl<'a> Job<'a> {
 
     /// Whether it was a fragment the last time, and nothing that it read has changed.
     pub(crate) fn is_fragment(&self, shop: &Shop<'_>) -> bool {
-        self.key(shop).is_some_and(|trace| trace.fragment)
+        self.trace(shop).is_some_and(|trace| trace.fragment)
     }
 
     /// Remembers that it is a fragment, so that it is not tried again.
@@ -203,7 +227,8 @@ impl<'a> Job<'a> {
         let trace = Trace {
             files: self.digests(shop, read),
             absent: shadow::places(shop, read),
-            key: Digest::of(b"fragment"),
+            content: Digest::of(b"fragment"),
+            kernels: Vec::new(),
             took_ms: 0,
             fragment: true,
         };
@@ -224,9 +249,16 @@ impl<'a> Job<'a> {
             Language::Ptx => preprocess::take(self, shop)?,
         };
         let files = preprocessed.files.clone();
-        let key = preprocessed.key(&self.input);
-        if let Some(unit) = shop.store.unit(&key) {
-            return Ok(Made { unit, files });
+        let content = preprocessed.content(&self.recipe);
+        if let Some(kernels) = key::kernels(shop, &content)
+            && let Some(unit) = self.stored(shop, &content, &kernels)
+        {
+            return Ok(Made {
+                unit,
+                files,
+                content,
+                kernels,
+            });
         }
         let is_behind = preprocessed.behind.is_some();
         let compiled = match compile::compile(self, shop, preprocessed) {
@@ -239,35 +271,56 @@ impl<'a> Job<'a> {
             compiled => compiled,
         };
         let signed = compiled.and_then(|compiled| sign::sign(self, shop, compiled));
-        let made = signed.and_then(|signed| match self.is_linked() {
-            true => Ok(link::part(signed, key)),
-            false => self.finish(shop, signed, key),
-        });
-        let unit = made.map_err(|error| error.having_read(&files))?;
-        shop.store.keep(&unit);
-        Ok(Made { unit, files })
+        let made = signed.and_then(|signed| self.keep(shop, signed, &content, !self.is_linked()));
+        let (unit, kernels) = made.map_err(|error| error.having_read(&files))?;
+        Ok(Made {
+            unit,
+            files,
+            content,
+            kernels,
+        })
     }
 
-    fn finish(&self, shop: &Shop<'_>, signed: Signed, key: Digest) -> Result<Unit, UnitError> {
-        let checked = checked::check(self, shop, signed)?;
-        assemble::assemble(self, shop, checked, key)
+    fn stored(&self, shop: &Shop<'_>, content: &Digest, kernels: &[String]) -> Option<Unit> {
+        let key = settled(content, kernels, &shop.package.config.kernel);
+        shop.store.unit(&key)
+    }
+
+    /// Goes on with what is signed, as far as to an image or to a part of one, and keeps that.
+    fn keep(
+        &self,
+        shop: &Shop<'_>,
+        signed: Signed,
+        content: &Digest,
+        image: bool,
+    ) -> Result<(Unit, Vec<String>), UnitError> {
+        let kernels = signature::settable(&signed.module, &signed.signatures);
+        let key = settled(content, &kernels, &shop.package.config.kernel);
+        let unit = match image {
+            true => assemble::assemble(self, shop, checked::check(self, shop, signed)?, key)?,
+            false => link::part(signed, key),
+        };
+        shop.store.keep(&unit);
+        key::keep(shop, content, &kernels);
+        Ok((unit, kernels))
     }
 
     /// Makes the unit of a module that several sources' parts are linked into, or takes it from the store.
     pub(crate) fn link(&self, shop: &Shop<'_>, parts: &[Part<'_>]) -> Result<Unit, UnitError> {
         let keys = parts.iter().map(|part| part.unit.key.as_str().as_bytes());
-        let key = Digest::of_parts([self.input.as_str().as_bytes()].into_iter().chain(keys));
-        if let Some(unit) = shop.store.unit(&key) {
+        let content = Digest::of_parts([self.recipe.as_str().as_bytes()].into_iter().chain(keys));
+        if let Some(kernels) = key::kernels(shop, &content)
+            && let Some(unit) = self.stored(shop, &content, &kernels)
+        {
             return Ok(unit);
         }
         let label = self.label();
         shop.progress.started(&label);
         let start = Instant::now();
-        let made = link::link(parts).and_then(|signed| self.finish(shop, signed, key));
+        let made = link::link(parts).and_then(|signed| self.keep(shop, signed, &content, true));
         shop.progress
             .finished(&label, start.elapsed(), made.is_ok());
-        let unit = made.map_err(|error| error.of_source(self, shop))?;
-        shop.store.keep(&unit);
+        let (unit, _) = made.map_err(|error| error.of_source(self, shop))?;
         Ok(unit)
     }
 

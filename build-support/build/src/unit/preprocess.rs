@@ -1,13 +1,15 @@
-//! `Job -> Preprocessed`: the text the device compiler reads, and what stands in it.
+//! `Job -> Preprocessed`: the text the device compiler reads, and what stands in it. Files have their names in it
+//! (`folders`), and the instances that the configuration asks for stand at its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::headers::{self, Prefix};
-use super::{Job, Shop, UnitError};
+use super::{Job, Shop, UnitError, instantiate};
 use crate::digest::Digest;
 use crate::fs;
 use crate::message;
+use crate::run::ToolCommand;
 use crate::source::Declarations;
 
 /// A source with everything it includes.
@@ -23,10 +25,10 @@ pub(super) struct Preprocessed {
 }
 
 impl Preprocessed {
-    /// What the unit is made of: this text and all that `input` stands for.
-    pub(super) fn key(&self, input: &Digest) -> Digest {
+    /// What the unit is made of: this text and all that `recipe` stands for.
+    pub(super) fn content(&self, recipe: &Digest) -> Digest {
         if self.declarations.is_none() {
-            return Digest::of_parts([input.as_str().as_bytes(), &self.text]);
+            return Digest::of_parts([recipe.as_str().as_bytes(), &self.text]);
         }
         let mut content = self
             .behind
@@ -35,25 +37,35 @@ impl Preprocessed {
             .unwrap_or_default();
         content.add(&self.text);
         Digest::of_parts([
-            input.as_str().as_bytes(),
+            recipe.as_str().as_bytes(),
             content.digest().as_str().as_bytes(),
         ])
     }
 
-    /// Reads what is declared, and which files were read.
-    fn read(&mut self, shop: &Shop<'_>) {
-        let whole = self.whole();
-        let mut declarations = Declarations::read(&String::from_utf8_lossy(&whole));
-        declarations.locate(|path| {
-            let text = std::fs::read(shop.package.root.join(path)).ok()?;
+    /// Names files, reads what is declared and which files were read, and asks for instances.
+    fn read(text: Vec<u8>, behind: Option<Arc<Prefix>>, shop: &Shop<'_>) -> Self {
+        let (text, called) = shop.folders.rename(text);
+        let mut read = Self {
+            text,
+            behind,
+            declarations: None,
+            files: Vec::new(),
+        };
+        let root = &shop.package.root;
+        let file = |name: &Path| root.join(called.get(name).map_or(name, PathBuf::as_path));
+        let mut declarations = Declarations::read(&String::from_utf8_lossy(&read.whole()));
+        declarations.locate(|name| {
+            let text = std::fs::read(file(name)).ok()?;
             Some(String::from_utf8_lossy(&text).into_owned())
         });
-        let ours = |path: &&PathBuf| !shop.tools.is_own_header(path);
+        let ours = |name: &&PathBuf| !shop.folders.is_toolkits(name);
         let files = declarations.files.iter().filter(ours);
-        self.files = files
-            .map(|path| relative(path, &shop.package.root))
-            .collect();
-        self.declarations = Some(declarations);
+        let files = files.map(|name| called.get(name).unwrap_or(name));
+        read.files = files.map(|path| relative(path, root)).collect();
+        let instances = &shop.package.config.instantiate;
+        instantiate::add(instances, &mut declarations, &mut read.text);
+        read.declarations = Some(declarations);
+        read
     }
 
     /// The text with the headers that it stands behind. The marker of the source comes first: the compiler takes what it
@@ -83,21 +95,22 @@ pub(super) fn whole(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, Unit
     let out = job.scratch(shop, "ii");
     let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let command = recipe.preprocess(&job.source.path, &out, &shop.package.root);
-    let output = shop.run(&command)?;
+    let output = shop.run(&naming(command, shop))?;
     let findings = message::findings(&output.stderr, !output.status.success());
     if !output.status.success() {
         return Err(
             UnitError::findings(findings).having_read(std::slice::from_ref(&job.source.path))
         );
     }
-    let mut preprocessed = Preprocessed {
-        text: fs::read(&out)?,
-        behind: None,
-        declarations: None,
-        files: Vec::new(),
-    };
-    preprocessed.read(shop);
-    Ok(preprocessed)
+    Ok(Preprocessed::read(fs::read(&out)?, None, shop))
+}
+
+/// With the options by which `__FILE__` says names.
+fn naming(mut command: ToolCommand, shop: &Shop<'_>) -> ToolCommand {
+    let options = shop.folders.options(shop.tools.host_version());
+    let options = options.into_iter().map(Into::into);
+    command.args.splice(0..0, options);
+    command
 }
 
 /// Preprocesses the source behind the macros of the headers that all begin with. None where that does not give what
@@ -114,7 +127,7 @@ fn behind(
     let Some(command) = command else {
         return Ok(None);
     };
-    let output = shop.run(&command)?;
+    let output = shop.run(&naming(command, shop))?;
     let text = fs::read(&out)?;
     let start = headers::behind_command_line(&String::from_utf8_lossy(&text));
     let start = match start.and_then(|start| text.get(start..)) {
@@ -128,14 +141,8 @@ fn behind(
     {
         return Ok(None);
     }
-    let mut preprocessed = Preprocessed {
-        text: start.to_vec(),
-        behind: Some(prefix),
-        declarations: None,
-        files: Vec::new(),
-    };
-    preprocessed.read(shop);
-    Ok(Some(preprocessed))
+    let text = start.to_vec();
+    Ok(Some(Preprocessed::read(text, Some(prefix), shop)))
 }
 
 /// Takes a PTX source as it is.

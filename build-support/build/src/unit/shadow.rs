@@ -14,8 +14,7 @@ use super::Shop;
 /// every folder that a file was read from. System headers are left to the compilers.
 pub(crate) fn places(shop: &Shop<'_>, read: &[PathBuf]) -> Vec<PathBuf> {
     let package = shop.package;
-    let include = [&package.config.include[..], &package.headers].concat();
-    absent(&package.root, &include, read)
+    absent(&package.root, &package.searched(), read)
 }
 
 fn absent(root: &Path, include: &[PathBuf], read: &[PathBuf]) -> Vec<PathBuf> {

@@ -4,7 +4,7 @@ use gpuk_ptx::Module;
 
 use super::compile::{Asked, Compiled};
 use super::{Job, Shop, UnitError, refuse_errors};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
 use crate::kernel::Signatures;
 use crate::signature;
 
@@ -35,15 +35,9 @@ pub(super) fn sign(
         None => signature::of_ptx(module, &job.source.path, settings),
     };
     findings.extend(found);
-    let root = &shop.package.root;
     let mut signatures = signatures;
     let templates = &mut signatures.templates;
-    templates.retain(|template| !shop.tools.is_own_header(&template.place.file));
-    for Place { file, .. } in templates.iter_mut().map(|template| &mut template.place) {
-        if let Ok(below) = file.strip_prefix(root) {
-            *file = below.to_owned();
-        }
-    }
+    templates.retain(|template| !shop.folders.is_toolkits(&template.place.file));
     Ok(Signed {
         module,
         signatures,

@@ -48,6 +48,7 @@ pub struct Recipe {
     compile: Template,
     assemble: Template,
     versions: String,
+    searched: String,
     remarks: Vec<String>,
 }
 
@@ -117,8 +118,8 @@ impl Recipe {
         args[0] = format!("-arch=sm_{arch}");
         let ptx = dryrun::of_ptx(&toolchain.nvcc, &args, &variables).map_err(RecipeError::Nvcc)?;
         let recipe = Self::read(&source, &ptx, &flags, &arch, toolchain, host, &platform)?;
-        let versions = format!("{}\n{}", recipe.versions, searched(env));
-        Ok(Self { versions, ..recipe })
+        let searched = searched(env);
+        Ok(Self { searched, ..recipe })
     }
 
     fn read(
@@ -204,6 +205,7 @@ impl Recipe {
             compile,
             assemble,
             versions: format!("{}\nhost {}", toolchain.key(), host.version),
+            searched: String::new(),
             remarks: dryrun::remarks(source).map(str::to_owned).collect(),
         })
     }
@@ -238,17 +240,27 @@ impl Recipe {
         let variables = nvcc_variables(host, env)?;
         let identity = toolchain.identity();
         Ok(format!(
-            "recipe 2\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}\n{}",
+            "recipe 3\n{arch}\n{flags:?}\n{identity:?}\n{host:?}\n{variables:?}\n{}",
             searched(env)
         ))
     }
 
-    /// The text that stands for this recipe in the cache key of a result: every argument, holes by name, and the
-    /// versions of compiler and host compiler.
+    /// The text that stands for this recipe: every argument, holes by name, and the versions of compiler and host
+    /// compiler. It names the folders that are searched for headers.
     pub fn identity(&self) -> String {
-        let steps = [&self.preprocess, &self.compile, &self.assemble];
-        let steps: Vec<_> = steps.iter().map(|step| step.text()).collect();
+        let (text, behind) = (self.preprocess.text(), self.identity_behind());
+        format!("{behind}\n{}\n{text}", self.searched)
+    }
+
+    /// The text that stands for what follows preprocessing, in the key of a result: the preprocessed text says the rest.
+    pub fn identity_behind(&self) -> String {
+        let steps = [self.compile.text(), self.assemble.text()];
         format!("{}\n{}", self.versions, steps.join("\n"))
+    }
+
+    /// Whether the PTX has debug information, which names the folder that the compiler ran in (`-G`).
+    pub fn names_folder(&self) -> bool {
+        self.compile.args.iter().any(|piece| piece.text == "-g")
     }
 
     /// nvcc's warnings about the flags.

@@ -21,6 +21,8 @@ mod preprocess;
 mod settle;
 pub(crate) mod shadow;
 mod sign;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 mod text;
 
 pub(crate) use instantiate::help_for;

@@ -202,6 +202,23 @@ fn nvcc_a_compiler_that_comes_later_is_seen() {
     let _ = project.cargo(&check).ok();
 }
 
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_lines_may_end_as_on_windows() {
+    let source = "#include <gpuk.cuh>\n#define IN(i, n) \\\n    ((i) < \\\n     (n))\n/// Scales in place.\n///\n/// # Panics\n\
+        extern \"C\" __global__ void scale(GPUK_INOUT(n) float *data, /* elements */ int n) {\n\
+        int i = threadIdx.x; // one\n    GPUK_CHECK(IN(i, n), \"{} of {}\",\n        i, n);\n    data[i] *= 2;\n}\n";
+    let wrappers = |source: &str| {
+        let project = Project::new("p", GPUK).file("kernels/scale.cu", source);
+        let output = project.gpuk(&["build"]).ok();
+        assert!(output.stderr.contains("1 kernel"), "{}", output.shown());
+        std::fs::read_to_string(project.root().join("target/gpuk/p/kernels.rs")).unwrap()
+    };
+    let plain = wrappers(source);
+    assert!(plain.contains("/// Scales in place.\n"), "{plain}");
+    assert_eq!(wrappers(&source.replace('\n', "\r\n")), plain);
+}
+
 /// The names of all tests below a folder, and of the files that must not compile.
 fn tests_below(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

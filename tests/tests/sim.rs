@@ -62,6 +62,15 @@ fn nvcc_a_test_passes_on_the_simulator_and_a_finding_fails_it() {
     assert_eq!(messages.last().unwrap()["reason"], "build-finished");
 }
 
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_vendored_kernels_are_tested_where_there_is_no_compiler() {
+    let project = launched(100);
+    let _ = project.gpuk(&["vendor"]).ok();
+    let output = simulate(&project.env("NVCC", Some("/nothing")), "human");
+    assert_eq!(output.code, Some(0), "{}", output.shown());
+}
+
 /// Two kernels, one of which reads a texture.
 const PTX: &str = ".version 8.0
 .target sm_75

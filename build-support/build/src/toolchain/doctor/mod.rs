@@ -284,7 +284,9 @@ fn driver_line(env: &Env, platform: &Platform) -> Line {
             Health::Warn,
             "driver",
             "none",
-            Some("kernels can be built here, and run where there is one".to_owned()),
+            Some(
+                "kernels can be built here, and run where there is one, or with `--sim`".to_owned(),
+            ),
         ),
     }
 }

@@ -50,7 +50,7 @@ fn a_bare_machine_is_told_what_to_do() {
                                 -> needed only by `cargo gpuk toolchain install`: install one, or set `GPUK_PIP`
     ok       gpuk's folder      /.local/share/gpuk; no toolchain in it
     warn     driver             none
-                                -> kernels can be built here, and run where there is one
+                                -> kernels can be built here, and run where there is one, or with `--sim`
     ");
     let stored = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&stored).unwrap(), report);

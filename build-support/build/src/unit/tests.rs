@@ -10,6 +10,7 @@ use crate::config::Profile;
 use crate::digest::FileDigests;
 use crate::discover::discover;
 use crate::env::Env;
+use crate::folders::Folders;
 use crate::package::Package;
 use crate::progress::Silent;
 use crate::source::annotation;
@@ -104,8 +105,9 @@ fn whole_cost() {
     let shop = Shop {
         package: &package,
         tools: &tools,
+        folders: &Folders::of(&package, &tools),
         store: &store,
-        digests: &FileDigests::default(),
+        digests: &FileDigests::new(),
         progress: &Silent,
         headers: Prefixes::default(),
         work: &folder.join("work"),

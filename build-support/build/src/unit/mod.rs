@@ -21,7 +21,8 @@ mod preprocess;
 mod settle;
 pub(crate) mod shadow;
 mod sign;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 mod text;
 

@@ -7,7 +7,7 @@ use cargo_metadata::{Package, PackageId};
 use gpuk_build::diagnostic::{Diagnostic, Label};
 use gpuk_build::function::Function;
 use gpuk_build::kernel::{Kernel, Memory, Symbol};
-use gpuk_build::report::ArchResources;
+use gpuk_build::report::{ArchResources, Drivers};
 use gpuk_build::site::SiteRecord;
 use gpuk_sim::Place;
 use serde::Serialize;
@@ -239,6 +239,23 @@ pub(crate) struct VariableMessage<'a> {
     /// In bytes.
     pub(crate) size: u64,
     pub(crate) variable: &'a Symbol,
+}
+
+/// What holds for all kernels of a package, from `list`.
+#[derive(Debug, Serialize)]
+pub(crate) struct PackageMessage<'a> {
+    /// `gpuk-package`.
+    pub reason: &'static str,
+    /// Which.
+    pub package_id: &'a PackageId,
+    /// What the profile stems from.
+    pub profile: &'a str,
+    /// How sources got to PTX.
+    pub engine: &'a str,
+    /// What was compiled for.
+    pub archs: &'a [String],
+    /// The oldest drivers that run the results.
+    pub drivers: &'a Drivers,
 }
 
 /// A host function, from `list`.

@@ -123,7 +123,7 @@ fn nvcc_every_example_gets_its_code_and_its_mended_form_does_not() {
 fn a_code_that_does_not_exist_is_a_usage_error_that_names_the_nearest() {
     let output = Project::new("p", GPUK).gpuk(&["explain", "GPUK0099"]);
     assert_eq!(output.code, Some(2), "{}", output.shown());
-    let said = "there is no such code; the nearest is GPUK0060";
+    let said = "there is no such code; the nearest is GPUK0061";
     assert!(output.stderr.contains(said), "{}", output.shown());
 }
 

@@ -95,6 +95,8 @@ codes! {
     VENDORED_STALE = 50;
     /// `native` is asked for where there is no device
     NO_NATIVE_DEVICE = 60;
+    /// a kernel needs a later driver than the oldest that is stated
+    DRIVER_TOO_OLD = 61;
 }
 
 impl fmt::Display for Code {
@@ -151,7 +153,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Code::UNRESOLVED_FUNCTION), "{text}");
         }
         for (text, nearest) in [
-            ("GPUK0099", "GPUK0060"),
+            ("GPUK0099", "GPUK0061"),
             ("GPUK0018", "GPUK0016"),
             ("E0005", "GPUK0005"),
             ("help", "GPUK0001"),

@@ -1,8 +1,8 @@
 //! `MadeAll -> Vec<Module>`: the units of one source become one module of wrappers.
 //!
 //! The architectures have to agree about the parameters of every kernel that they share; a kernel that only some of
-//! them have is said, and the PTX of those that have other kernels than the lowest is shipped too, and with
-//! `all-major` that of the newest.
+//! them have is said, and the PTX of those that have other kernels than the lowest is shipped too, as is
+//! what has to be in any case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(crate) struct ModuleImage {
 pub(crate) fn join_all<'a>(
     made: &[MadeUnit<'_>],
     sources: &'a Sources,
-    newest: Option<Arch>,
+    ships_ptx: &dyn Fn(Arch) -> bool,
     findings: &mut Vec<Diagnostic>,
 ) -> Vec<Module<'a>> {
     let alone = sources.files.iter().filter(|file| file.link.is_none());
@@ -78,7 +78,7 @@ pub(crate) fn join_all<'a>(
             .collect::<Vec<_>>()
     };
     paths
-        .map(|path| join(path, &units_of(path), newest, findings))
+        .map(|path| join(path, &units_of(path), ships_ptx, findings))
         .collect()
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn join_all<'a>(
 fn join<'a>(
     source: &'a Path,
     units: &[&MadeUnit<'_>],
-    newest: Option<Arch>,
+    ships_ptx: &dyn Fn(Arch) -> bool,
     findings: &mut Vec<Diagnostic>,
 ) -> Module<'a> {
     let mut module = Module {
@@ -145,7 +145,7 @@ fn join<'a>(
             module.signatures.see(new);
         }
         let kernels = Some(contents(unit));
-        let ptx = module.images.is_empty() || forward != kernels || newest == Some(*arch);
+        let ptx = module.images.is_empty() || forward != kernels || ships_ptx(*arch);
         if ptx && arch.is_forward() {
             forward = kernels;
         }
@@ -204,7 +204,7 @@ fn contents(unit: &Unit) -> BTreeSet<(&str, bool)> {
 }
 
 /// The cubin, and the PTX where newer devices need it: that of the lowest architecture, of each that has other
-/// kernels than the PTX below it, and of the newest of `all-major`.
+/// kernels than the PTX below it, and what is shipped in any case.
 fn images(source: &Path, arch: Arch, unit: &Unit, ptx: bool) -> Vec<ModuleImage> {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

@@ -18,6 +18,7 @@ pub mod diagnostic;
 mod digest;
 pub mod discover;
 mod driver;
+mod drivers;
 mod emit;
 pub mod env;
 pub mod error;

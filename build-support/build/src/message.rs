@@ -117,12 +117,14 @@ fn ptxas(line: &str) -> Option<Diagnostic> {
     let level = match word {
         "error" | "fatal" => Level::Error,
         "warning" => Level::Warning,
+        // Said of code that runs much slower than it looks: `(C7510) Potential Performance Loss: …`.
+        "info" if text.contains("Potential Performance Loss") => Level::Warning,
         _ => return None,
     };
     let mut finding = Diagnostic::new(None, level, text.trim());
-    if let Some((_, number)) = before.split_once(", line ") {
-        let number = number.split(';').next().unwrap_or_default();
-        finding.notes.push(format!("at line {number} of the PTX"));
+    if let Some((file, number)) = before.rsplit_once(", line ") {
+        let number = number.split(';').next()?.trim().parse().ok()?;
+        finding.labels.push(label(file, number, None));
     }
     Some(finding)
 }
@@ -224,7 +226,7 @@ ptxas info    : Used 12 registers";
             "warning: kernels/k.cu:7 variable \"unused\" was declared but never referenced",
             "error: k.cuh:9 no instance of overloaded function \"f\" matches the argument list [argument types are: (int)] [detected during instantiation of \"void g<T>() [with T=int]\" at line 12]",
             "error: k.cu:1:10 missing.cuh: No such file or directory",
-            "error: Unknown modifier '.b33' [at line 31 of the PTX]",
+            "error: /tmp/k.ptx:31 Unknown modifier '.b33'",
             "error: Entry function 'big' uses too much shared data (0x13880 bytes, 0xc000 max)",
             "error: Unresolved extern function '_Z6helperf'",
         ]

@@ -24,7 +24,7 @@ use crate::make::{Plan, make};
 use crate::package::Package;
 use crate::pool::Tokens;
 use crate::progress::Progress;
-use crate::report::{ObjectReport, Report};
+use crate::report::{Drivers, ObjectReport, Report};
 use crate::run::ToolError;
 use crate::store::Store;
 use crate::tools::{Tools, ToolsError};
@@ -149,7 +149,9 @@ fn compiled(
     findings.extend(shop.store.lost());
     stop_at_errors(&mut findings, sources, &made.files)?;
 
-    let mut modules = join_all(&made.units, sources, shop.tools.newest(), &mut findings);
+    let stated = package.config.minimum_driver;
+    let ships_ptx = |arch| shop.tools.ships_ptx(arch, stated);
+    let mut modules = join_all(&made.units, sources, &ships_ptx, &mut findings);
     host::join(&mut modules, &made.objects);
     check::unknown_kernels(package, &modules, &mut findings);
     check::instances(package, &modules, &mut findings);
@@ -157,6 +159,7 @@ fn compiled(
 
     let (bindings, mut report) = wrap::wrap(package, &modules);
     report.fingerprint = fresh::fingerprint(&Plan::new(sources, shop), shop, &of_configuration);
+    report.drivers = Drivers::of(&modules, shop.tools);
     report.findings = findings;
     let objects: Vec<_> = made.objects.iter().map(MadeObject::file).collect();
     report.objects = (objects.iter())

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::Digest;
+pub use crate::drivers::Drivers;
 use crate::function::Function;
 use crate::kernel::{Kernel, Symbol};
 use crate::resources::Resources;
@@ -22,6 +23,9 @@ pub struct Report {
     pub(crate) bindings: Digest,
     /// By source.
     pub modules: Vec<ModuleReport>,
+    /// What drivers run the images; `None` where there are none.
+    #[serde(default)]
+    pub drivers: Option<Drivers>,
     /// The objects of host functions, by source.
     #[serde(default)]
     pub objects: Vec<ObjectReport>,

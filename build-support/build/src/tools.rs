@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use gpuk_device::driver::DriverVersion;
 use serde::{Deserialize, Serialize};
 
 use crate::archs::{self, Targets};
-use crate::config::Arch;
+use crate::config::{Arch, MinimumDriver};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
@@ -183,11 +184,6 @@ impl Tools {
         &self.targets.archs
     }
 
-    /// The architecture whose PTX is shipped for later devices, beside the lowest's.
-    pub(crate) fn newest(&self) -> Option<Arch> {
-        self.targets.newest
-    }
-
     /// How to compile for an architecture of the package, a source that is linked with others or one by itself.
     pub(crate) fn recipe(&self, arch: Arch, linked: bool) -> Result<&Recipe, RecipeError> {
         let recipe = self.recipes(linked).get(&arch);
@@ -238,7 +234,7 @@ impl Tools {
         let mut command = ToolCommand::new(&self.toolchain.nvcc);
         for (nth, arch) in self.archs().iter().enumerate() {
             command = command.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
-            if nth == 0 && arch.is_forward() || self.newest() == Some(*arch) {
+            if nth == 0 && arch.is_forward() || self.targets.newest == Some(*arch) {
                 command = command.arg(format!("-gencode=arch=compute_{arch},code=compute_{arch}"));
             }
         }
@@ -261,6 +257,18 @@ impl Tools {
     /// The host compiler.
     pub(crate) fn host(&self) -> &HostCompiler {
         &self.host
+    }
+
+    /// The oldest driver that runs the toolkit's cubins.
+    pub(crate) fn cubin_driver(&self) -> DriverVersion {
+        DriverVersion::of_cubin(self.toolchain.version.major)
+    }
+
+    /// Whether the PTX for an architecture is shipped in any case: it is the newest of `all-major`, or a driver is stated that
+    /// runs none of the toolkit's cubins.
+    pub(crate) fn ships_ptx(&self, arch: Arch, stated: Option<MinimumDriver>) -> bool {
+        let runs_cubins = stated.is_none_or(|stated| stated.version() >= self.cubin_driver());
+        !runs_cubins || self.targets.newest == Some(arch)
     }
 
     /// The toolkit's folder.

@@ -43,6 +43,7 @@ pub(crate) fn wrap(package: &Package, modules: &[Module<'_>]) -> (String, Report
         fingerprint: None,
         bindings: Digest::of(text.as_bytes()),
         modules: reports.collect(),
+        drivers: None,
         objects: Vec::new(),
         findings: Vec::new(),
         files: Vec::new(),

@@ -3,11 +3,13 @@
 //! - [`HEADER`]: the text of `gpuk.cuh`, which kernels include.
 //! - [`abi`]: the functions the header calls when a check fails; the PTX pass replaces those calls.
 //! - [`record`]: the layout of the gate and the record that the replaced calls write and the host reads.
+//! - [`driver`]: which drivers take which PTX.
 //! - [`table`]: by what an image tells which checks it was made with.
 //!
 //! Nothing here runs but hashes; `gpuk-ptx` writes by these constants and `gpuk` reads by them.
 
 pub mod abi;
+pub mod driver;
 pub mod record;
 pub mod table;
 

@@ -23,6 +23,7 @@ pub struct Module {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) version: (u32, u32),
+    pub(crate) version_span: Span,
     pub(crate) target: Name,
     pub(crate) target_span: Span,
     pub(crate) options: Vec<Name>,
@@ -108,6 +109,12 @@ impl Module {
     #[must_use]
     pub const fn version(&self) -> (u32, u32) {
         self.header.version
+    }
+
+    /// Where the version's number stands.
+    #[must_use]
+    pub const fn version_span(&self) -> Span {
+        self.header.version_span
     }
 
     /// The target with its suffix: `sm_90a`.

@@ -14,11 +14,11 @@ use cudarc::driver::sys::{
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaStream, CudaViewMut, DevicePtr, DeviceSlice, result,
 };
+use gpuk_device::driver::DriverVersion;
 
 use crate::driver::DriverError;
 use crate::launch::Launch;
 use crate::library;
-use crate::version::DriverVersion;
 
 pub(crate) fn init() -> Result<(), DriverError> {
     Ok(result::init()?)

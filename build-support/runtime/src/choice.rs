@@ -5,11 +5,11 @@
 
 use std::cmp::Reverse;
 
+use gpuk_device::driver::DriverVersion;
 use thiserror::Error;
 
 use crate::arch::{Arch, Capability};
 use crate::image::Image;
-use crate::version::{DriverVersion, toolkit_of};
 
 /// The images that can run, best first: machine code before PTX, newer before older.
 pub(crate) fn choose(
@@ -92,8 +92,8 @@ impl NoImage {
                 Unfit::OtherArch => "is for other devices".to_owned(),
                 Unfit::UnknownArch => "has an unknown architecture".to_owned(),
                 Unfit::Version(version) => {
-                    let (major, minor) = toolkit_of(*version);
-                    format!("needs a driver for CUDA {major}.{minor} or newer")
+                    let driver = DriverVersion::of_ptx(*version);
+                    format!("needs a driver for CUDA {driver} or newer")
                 }
             };
             text.push_str(&format!("\n  {image} {reason}"));
@@ -102,15 +102,19 @@ impl NoImage {
             "\nhelp: add `sm_{major}{minor}` to `archs` and build again"
         ));
         let needed = self.unfit.iter().filter_map(|(_, reason)| match reason {
-            Unfit::Version(version) => Some(toolkit_of(*version)),
+            Unfit::Version(version) => Some(DriverVersion::of_ptx(*version)),
             Unfit::OtherArch | Unfit::UnknownArch => None,
         });
-        if let Some((major, minor)) = needed.min() {
+        if let Some(needed) = needed.min() {
             text.push_str(&format!(
-                "\nhelp: or install a driver for CUDA {major}.{minor} or newer\
-                 \nhelp: or build with the toolkit of CUDA {} or older",
-                self.driver
+                "\nhelp: or install a driver for CUDA {needed} or newer"
             ));
+            if self.driver >= DriverVersion::OLDEST {
+                text.push_str(&format!(
+                    "\nhelp: or set `minimum-driver = \"{}\"` and build again",
+                    self.driver
+                ));
+            }
         }
         text
     }
@@ -237,14 +241,14 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        insta::assert_snapshot!(text(&FEW, (8, 6), 12_020), @"
+        insta::assert_snapshot!(text(&FEW, (8, 6), 12_020), @r#"
         none of the images runs on this device: compute capability 8.6, driver for CUDA 12.2, PTX up to 8.2
           cubin sm_90 is for other devices
           PTX 9.0 sm_80 needs a driver for CUDA 13.0 or newer
         help: add `sm_86` to `archs` and build again
         help: or install a driver for CUDA 13.0 or newer
-        help: or build with the toolkit of CUDA 12.2 or older
-        ");
+        help: or set `minimum-driver = "12.2"` and build again
+        "#);
         insta::assert_snapshot!(text(&FEW, (7, 5), 13_000), @"
         none of the images runs on this device: compute capability 7.5, driver for CUDA 13.0, PTX up to 9.0
           cubin sm_90 is for other devices

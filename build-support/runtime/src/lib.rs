@@ -68,7 +68,6 @@ mod unread;
 mod value;
 mod variant;
 pub mod vector;
-mod version;
 
 pub use cudarc;
 pub use cudarc::driver::{

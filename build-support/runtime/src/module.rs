@@ -9,6 +9,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
+use gpuk_device::driver::DriverVersion;
 use gpuk_device::table;
 
 use crate::arch::Capability;
@@ -24,7 +25,9 @@ use crate::load::{Count, LoadError, Refusal};
 use crate::pool::Pool;
 use crate::site::Site;
 use crate::variant::{OptionalFunction, Variant};
-use crate::version::DriverVersion;
+
+/// From this on the driver says where a kernel's parameters lie (`cuFuncGetParamInfo`).
+const PARAM_INFO: DriverVersion = DriverVersion::of_cuda(12, 4);
 
 /// One image in a context.
 #[derive(Debug)]
@@ -128,7 +131,7 @@ impl Module {
                 driver(error)
             }
         })?;
-        if self.driver >= DriverVersion::PARAM_INFO {
+        if self.driver >= PARAM_INFO {
             self.compare(info, checked, &function)?;
         }
         let attribute = |which| -> Result<u32, LoadError> {

@@ -1,5 +1,5 @@
 //! `cargo gpuk list`: the kernels, what they take of a multiprocessor, their Rust signatures and their checks;
-//! host functions and theirs; the variables that have handles.
+//! host functions and theirs; the variables that have handles; what holds for all of a package.
 
 use std::collections::HashSet;
 
@@ -10,6 +10,7 @@ use gpuk_build::report::{KernelReport, ModuleReport};
 use gpuk_build::resources::Resources;
 
 use super::kernels::{self, Done};
+use super::summary;
 use crate::cli::Work;
 use crate::exit::Exit;
 use crate::message::{FunctionMessage, KernelMessage, VariableMessage};
@@ -78,6 +79,7 @@ pub(super) fn print(done: &[Done<'_>], shell: &Shell) {
                 });
             }
         }
+        summary::print(done, shell);
     }
 }
 

@@ -15,6 +15,7 @@ mod list;
 mod run;
 mod sanitize;
 mod sim;
+mod summary;
 mod support;
 mod test;
 mod toolchain;

@@ -49,6 +49,26 @@ impl Arch {
         self.suffix.is_none()
     }
 
+    /// The first version of the PTX ISA that has it (PTX ISA 11.1.2, `.target`; held against ptxas 13.0); none of one that is not
+    /// known here.
+    pub(crate) fn ptx(self) -> Option<(u32, u32)> {
+        use Suffix::{Exact, Family};
+        Some(match (self.number, self.suffix) {
+            (..=75, None) => (6, 3),
+            (80, None) => (7, 0),
+            (86, None) => (7, 1),
+            (87, None) => (7, 4),
+            (89 | 90, None) => (7, 8),
+            (90, Some(Exact)) => (8, 0),
+            (100 | 101, None | Some(Exact)) => (8, 6),
+            (120, None | Some(Exact)) => (8, 7),
+            (100 | 120, Some(Family)) => (8, 8),
+            (103 | 121, _) => (8, 8),
+            (88, None) | (110, _) => (9, 0),
+            _ => return None,
+        })
+    }
+
     /// `sm_90a`, as ptxas takes it.
     #[must_use]
     pub fn sm(self) -> String {
@@ -149,5 +169,40 @@ mod tests {
         for text in ["", "sm_", "9", "80b", "8.10", "native", "80 90", "-1"] {
             assert!(text.parse::<Arch>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    #[ignore = "needs nvcc"]
+    fn nvcc_architectures_came_with_the_ptx_that_the_assembler_says() {
+        let env = crate::env::Env::of_process();
+        let toolchain = crate::toolchain::find(&Default::default(), &env).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let ptx = folder.path().join("k.ptx");
+        let takes = |arch: Arch, (major, minor): (u32, u32)| {
+            let text = format!(
+                ".version {major}.{minor}\n.target {}\n.address_size 64\n.visible .entry k() {{ ret; }}\n",
+                arch.sm()
+            );
+            std::fs::write(&ptx, text).unwrap();
+            let command = crate::run::ToolCommand::new(&toolchain.ptxas)
+                .arg(format!("-arch={}", arch.sm()))
+                .arg(&ptx)
+                .dir(folder.path());
+            command.output().unwrap().status.success()
+        };
+        let before = |(major, minor): (u32, u32)| match minor {
+            0 => (major - 1, 8),
+            _ => (major, minor - 1),
+        };
+        let mut known = 0;
+        for name in toolchain.assembles() {
+            let arch: Arch = name.parse().unwrap();
+            let Some(version) = arch.ptx() else { continue };
+            known += 1;
+            assert!(takes(arch, version), "{name}");
+            // It takes this one with text of before it came, too.
+            assert!(name == "88" || !takes(arch, before(version)), "{name}");
+        }
+        assert!(known > 10, "{known}");
     }
 }

@@ -8,6 +8,7 @@
 mod allowed;
 mod arch;
 mod archs;
+mod driver;
 mod engine;
 mod instance;
 mod kernel;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use allowed::Allowed;
 pub use arch::Arch;
 pub use archs::{ArchSetting, Archs};
+pub use driver::MinimumDriver;
 pub use engine::Engine;
 pub use instance::Instantiation;
 pub(crate) use kernel::ALLOWABLE;
@@ -50,6 +52,8 @@ pub struct Config {
     pub exclude: Vec<Pattern>,
     /// `archs`: what to compile for, lowest first; `all-major` and `native` stand for several.
     pub archs: Archs,
+    /// `minimum-driver`: the oldest driver to run on: the version of CUDA that it is for, or its own.
+    pub minimum_driver: Option<MinimumDriver>,
     /// `include`: folders for `#include`, relative to the package.
     pub include: Vec<PathBuf>,
     /// `include-from`: what dependencies say under `links` whose exported folders are searched too.
@@ -100,6 +104,7 @@ impl Default for Config {
             host_objects: Vec::new(),
             exclude: Vec::new(),
             archs: Archs::default(),
+            minimum_driver: None,
             include: Vec::new(),
             include_from: Vec::new(),
             export_include: Vec::new(),

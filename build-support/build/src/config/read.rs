@@ -9,12 +9,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest;
 use super::{
-    ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, Pattern, Profile,
-    Signature, TrapMode,
+    ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, MinimumDriver, Pattern,
+    Profile, Signature, TrapMode,
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "archs",
     "checks",
     "cuda",
@@ -32,6 +32,7 @@ const KEYS: [&str; 22] = [
     "kernels",
     "line-info",
     "link",
+    "minimum-driver",
     "profile",
     "sim",
     "toolkit",
@@ -77,6 +78,9 @@ impl<'a> Reader<'a> {
                         self.bad(value, "at least one architecture");
                     }
                 }
+                "minimum-driver" => self.set(&mut config.minimum_driver, |r| {
+                    r.one(value, MinimumDriver::from_str).map(Some)
+                }),
                 "include" => self.set(&mut config.include, |r| r.list(value, path)),
                 "include-from" => self.set(&mut config.include_from, |r| r.list(value, string)),
                 "export-include" => self.set(&mut config.export_include, |r| r.list(value, path)),

@@ -25,7 +25,7 @@ const TEXTS: &[(&str, &str)] = texts! {
     "GPUK0024" "GPUK0025"
     "GPUK0030" "GPUK0031" "GPUK0032" "GPUK0033" "GPUK0035" "GPUK0036" "GPUK0037" "GPUK0038"
     "GPUK0040" "GPUK0041" "GPUK0042" "GPUK0043" "GPUK0050"
-    "GPUK0060"
+    "GPUK0060" "GPUK0061"
 };
 
 /// The page of a code as Markdown; every code has one.

@@ -1,5 +1,6 @@
 //! `Signed -> Checked`: validated, and every check that stays a call made a record on the host's side.
 
+use gpuk_ptx::Span;
 use gpuk_ptx::functionalize::{self, Functionalized};
 
 use super::sign::Signed;
@@ -14,6 +15,8 @@ use crate::site::SiteRecord;
 pub(super) struct Checked {
     pub(super) text: String,
     pub(super) version: (u32, u32),
+    /// Where the text has it: the first of all, which no check moves.
+    pub(super) version_span: Span,
     pub(super) signatures: Signatures,
     pub(super) sites: Vec<SiteRecord>,
     /// Entries with the hidden parameter.
@@ -29,7 +32,7 @@ pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Ch
         mut findings,
     } = signed;
     let module = settle::settle(job, shop, module, &signatures)?;
-    let version = module.version();
+    let (version, version_span) = (module.version(), module.version_span());
     // A trap is the driver's own assert: the calls stay what they are.
     let (text, sites, entries) = if shop.package.config.checks == CheckMode::Trap {
         (module.text().to_owned(), Vec::new(), Vec::new())
@@ -53,6 +56,7 @@ pub(super) fn check(job: &Job<'_>, shop: &Shop<'_>, signed: Signed) -> Result<Ch
     let checked = Checked {
         text,
         version,
+        version_span,
         signatures,
         sites,
         entries,

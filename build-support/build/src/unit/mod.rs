@@ -10,8 +10,10 @@
 
 mod advice;
 mod assemble;
+mod assembler;
 mod checked;
 mod compile;
+mod driver;
 mod headers;
 mod instantiate;
 mod key;
@@ -130,7 +132,13 @@ impl<'a> Job<'a> {
             path.as_bytes(),
             arch.sm().as_bytes(),
             shop.tools.identity_behind(arch, linked).as_bytes(),
-            &to_json(&(&config.checks, &config.traps, debug, folder)),
+            &to_json(&(
+                &config.checks,
+                &config.traps,
+                debug,
+                config.minimum_driver,
+                folder,
+            )),
             source.link.as_deref().unwrap_or_default().as_bytes(),
         ]);
         // Not where they stand: that changes no unit.

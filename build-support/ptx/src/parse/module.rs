@@ -28,6 +28,7 @@ impl Parser<'_> {
             return Err(self.error("`.version`"));
         }
         self.at += 1;
+        let version_span = self.peek().span;
         let version = self.version()?;
         if self.dotted() != Some("target") {
             return Err(self.error("`.target`"));
@@ -45,6 +46,7 @@ impl Parser<'_> {
         }
         Ok(Header {
             version,
+            version_span,
             target,
             target_span,
             options,

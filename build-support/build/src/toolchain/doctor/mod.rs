@@ -5,15 +5,17 @@ mod limits;
 
 use std::fmt;
 
+use gpuk_device::driver::DriverVersion;
 use serde::{Deserialize, Serialize};
 
 pub use self::driver::driver_library;
+use crate::drivers::Drivers;
 use crate::env::Env;
 use crate::toolchain::host::{self, HostCompiler, HostOrigin, HostRequest};
 use crate::toolchain::install::{self, installer, verify};
 use crate::toolchain::recipe::NVCC_VARIABLES;
 use crate::toolchain::search::search;
-use crate::toolchain::{NotFound, Platform, Request, Search, Toolchain, home};
+use crate::toolchain::{NotFound, Platform, Request, Search, Toolchain, Version, home};
 
 /// How a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -163,7 +165,19 @@ fn parts(toolchain: &Toolchain) -> Vec<Line> {
         }
         Err(error) => line(Health::Warn, "architectures", error.to_string(), None),
     });
+    lines.push(drivers_line(toolchain));
     lines
+}
+
+/// What drivers run what the toolkit makes.
+fn drivers_line(toolchain: &Toolchain) -> Line {
+    let Version { major, minor, .. } = toolchain.version;
+    let drivers = Drivers {
+        cubin: DriverVersion::of_cubin(major).to_string(),
+        ptx: Some(DriverVersion::of_cuda(major, minor).to_string()),
+    };
+    let found = format!("{drivers}; `minimum-driver` makes PTX for older ones");
+    line(Health::Ok, "drivers", found, None)
 }
 
 /// nvcc calls gcc, which compiles C++ only where g++ is installed too.

@@ -8,6 +8,7 @@
 
 mod answer;
 mod ask;
+mod parted;
 mod resolve;
 mod text;
 
@@ -17,6 +18,7 @@ use crate::source::Declarations;
 
 pub(crate) use answer::{Answers, EnumAnswer, InstanceAnswer, Layout, LayoutField};
 use ask::Asked;
+pub(crate) use parted::parted;
 
 /// The file that a compiler's message about a question names.
 pub(crate) const FILE: &str = "gpuk-probe";

@@ -17,17 +17,19 @@ use crate::kernel::{Bounds, Kernel, Param, ParamType, Scalar, Signatures, Type};
 use crate::probe::{self, Answers, Probe};
 use crate::source::Declarations;
 
-/// Joins a module with the source that it was compiled from, and takes the probe's variables out of it.
+/// Joins a module with the source that it was compiled from. The probe's variables are in `said`, or in the module: they
+/// are taken out of it then.
 ///
 /// In a module with debug information they stay: that names them.
 pub(crate) fn of_cuda(
     declarations: &Declarations,
     probe: &Probe,
     module: Module,
+    said: Option<&Module>,
     source: &Path,
     settings: &BTreeMap<String, KernelConfig>,
 ) -> (Module, Signatures, Vec<Diagnostic>) {
-    let variables = module.variables_with_prefix(probe::PREFIX);
+    let variables = said.unwrap_or(&module).variables_with_prefix(probe::PREFIX);
     let bytes =
         variables.filter_map(|variable| Some((variable.name.to_string(), variable.bytes()?)));
     let answers = probe.answers(declarations, &bytes.collect());
@@ -44,7 +46,11 @@ pub(crate) fn of_cuda(
             }
         }
     }
-    (without_probe(module), signatures, findings)
+    let module = match said {
+        Some(_) => module,
+        None => without_probe(module),
+    };
+    (module, signatures, findings)
 }
 
 /// The declaration of a kernel whose types the compiler knows: it has to be the same.

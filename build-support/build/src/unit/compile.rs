@@ -15,7 +15,7 @@ use crate::source::{Declarations, annotation};
 
 /// What the compiler made of a source.
 pub(super) struct Compiled {
-    /// As the compiler printed it, the probe's variables among the rest.
+    /// As the compiler printed it, but for what `asked` has of it.
     pub(super) module: Module,
     /// What was asked, for a source in CUDA C++.
     pub(super) asked: Option<Asked>,
@@ -27,6 +27,8 @@ pub(super) struct Compiled {
 pub(super) struct Asked {
     pub(super) declarations: Declarations,
     pub(super) probe: Probe,
+    /// The probe's variables, where they are not in the module.
+    pub(super) said: Option<Module>,
 }
 
 /// How often questions that do not compile are taken back before all are.
@@ -99,10 +101,17 @@ pub(super) fn compile(
         let findings: Vec<_> = findings.filter(|finding| !is_of_probe(finding)).collect();
         if !failed {
             let text = settle_files(&fs::read(&ptx)?, &shop.package.root, &declarations.files);
-            let module = parse(&text, &job.source.path)?;
+            let parted = std::str::from_utf8(&text).ok().and_then(probe::parted);
+            let (module, said) = match parted {
+                Some((own, said)) => (own.into_bytes(), Some(said.into_bytes())),
+                None => (text, None),
+            };
+            let module = parse(&module, &job.source.path)?;
+            let said = said.map(|said| parse(&said, &job.source.path));
             let asked = Some(Asked {
                 declarations,
                 probe,
+                said: said.transpose()?,
             });
             return Ok(Compiled {
                 module,

@@ -31,7 +31,15 @@ pub(super) fn sign(
         Some(Asked {
             declarations,
             probe,
-        }) => signature::of_cuda(&declarations, &probe, module, &job.source.path, settings),
+            said,
+        }) => signature::of_cuda(
+            &declarations,
+            &probe,
+            module,
+            said.as_ref(),
+            &job.source.path,
+            settings,
+        ),
         None => signature::of_ptx(module, &job.source.path, settings),
     };
     findings.extend(found);

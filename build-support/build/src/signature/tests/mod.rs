@@ -20,7 +20,7 @@ fn of_cuda(
     module: Module,
     source: &Path,
 ) -> (Module, Signatures, Vec<Diagnostic>) {
-    super::of_cuda(declarations, probe, module, source, &BTreeMap::new())
+    super::of_cuda(declarations, probe, module, None, source, &BTreeMap::new())
 }
 
 struct Recorded {
@@ -391,5 +391,27 @@ fn broken_text_is_read_without_a_panic() {
                 &text.replace(bracket, &bracket.repeat(2)),
             ));
         }
+    }
+}
+
+/// Answers that are taken out before the PTX is parsed say the same.
+#[test]
+fn answers_may_be_parsed_apart() {
+    for recorded in [TYPES, NAMES, MEMBERS, REFUSED] {
+        let (module, signatures, _) = recorded.join();
+        let (own, said) = crate::probe::parted(recorded.ptx).unwrap();
+        assert_eq!(own, module.text());
+        let declarations = recorded.declarations();
+        let probe = Probe::new(&declarations);
+        let [own, said] = [own, said].map(|text| Module::parse(text).unwrap());
+        let (own, apart, _) = super::of_cuda(
+            &declarations,
+            &probe,
+            own,
+            Some(&said),
+            Path::new(recorded.name),
+            &BTreeMap::new(),
+        );
+        assert_eq!((own.text(), apart), (module.text(), signatures));
     }
 }

@@ -83,7 +83,7 @@ pub struct Config {
     pub line_info: Option<bool>,
     /// `traps`: what becomes of a `trap` that belongs to no `assert`; kept with a warning if not set.
     pub traps: Option<TrapMode>,
-    /// `profile.NAME`: `checks`, `debug-checks`, `line-info` and `traps` where the profile stems from `dev` or `release`.
+    /// `profile.NAME`: `checks`, `debug-checks`, `engine`, `line-info` and `traps` where the profile stems from `dev` or `release`.
     pub profile: Profile,
     /// `link.NAME`: patterns of sources that are compiled apart and linked into one module of that name.
     pub link: BTreeMap<String, Vec<Pattern>>,

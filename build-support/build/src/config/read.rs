@@ -44,7 +44,7 @@ const KEYS: [&str; 23] = [
 const KERNEL_KEYS: [&str; 5] = ["allow", "checks", "debug-checks", "signature", "traps"];
 
 /// Of `profile.NAME`.
-const PROFILE_KEYS: [&str; 4] = ["checks", "debug-checks", "line-info", "traps"];
+const PROFILE_KEYS: [&str; 5] = ["checks", "debug-checks", "engine", "line-info", "traps"];
 
 /// Reads one table of one manifest.
 pub(super) struct Reader<'a> {
@@ -93,7 +93,6 @@ impl<'a> Reader<'a> {
                 }),
                 "host-compiler" => self.set(&mut config.host_compiler, |r| r.program(value)),
                 "wrapper" => self.set(&mut config.wrapper, |r| r.program(value)),
-                "engine" => self.set(&mut config.engine, |r| r.one(value, FromStr::from_str)),
                 "link" => self.links(value, config),
                 "kernel" => self.kernels(value, config),
                 // Concerns no kernel as it is built; see `allowed`.
@@ -116,6 +115,7 @@ impl<'a> Reader<'a> {
             "traps" => self.set(&mut config.traps, |r| {
                 r.one(value, TrapMode::from_str).map(Some)
             }),
+            "engine" => self.set(&mut config.engine, |r| r.one(value, FromStr::from_str)),
             "line-info" => self.set(&mut config.line_info, |r| r.boolean(value).map(Some)),
             _ => self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some)),
         }
@@ -383,6 +383,7 @@ fn string(text: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Engine;
 
     fn read(text: &str) -> (Config, Vec<String>) {
         let table = DeTable::parse(text).unwrap().into_inner();
@@ -418,17 +419,27 @@ mod tests {
     #[test]
     fn a_profiles_table_goes_over_the_plain_keys_where_it_is_built() {
         let text = "checks = 'functional'\ntraps = 'keep'\n[profile.dev]\nchecks = 'trap'\ntraps = 'check'\n\
-                    [profile.release]\ndebug-checks = true\n";
+                    [profile.release]\ndebug-checks = true\nengine = 'nvcc'\n";
         let table = DeTable::parse(text).unwrap().into_inner();
         let read = |profile| {
             let (mut findings, mut config) = (Vec::new(), Config::default());
             config.profile = profile;
             Reader::new(Path::new("Cargo.toml"), text, &mut findings).table(&table, &mut config);
             assert_eq!(findings, []);
-            (config.checks, config.debug_checks, config.traps)
+            (
+                config.checks,
+                config.debug_checks,
+                config.traps,
+                config.engine,
+            )
         };
-        let dev = (CheckMode::Trap, None, Some(TrapMode::Check));
-        let release = (CheckMode::Functional, Some(true), Some(TrapMode::Keep));
+        let dev = (CheckMode::Trap, None, Some(TrapMode::Check), Engine::Auto);
+        let release = (
+            CheckMode::Functional,
+            Some(true),
+            Some(TrapMode::Keep),
+            Engine::Nvcc,
+        );
         assert_eq!((read(Profile::Dev), read(Profile::Release)), (dev, release));
     }
 
@@ -463,7 +474,7 @@ mod tests {
             "GPUK0031 /w/Cargo.toml:2:13 `'void f(float *y)'` is not a declaration of `k` | ",
             "GPUK0030 /w/Cargo.toml:4:1 unknown key `trap` | did you mean `traps`?",
             "GPUK0030 /w/Cargo.toml:7:10 unknown profile `bench` | set it for the profile that this one inherits from in the end",
-            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `line-info`, `traps`",
+            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `engine`, `line-info`, `traps`",
         ]
         "#);
     }

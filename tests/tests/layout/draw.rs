@@ -11,8 +11,12 @@ fn bytes<S>(it: &MaybeUninit<S>) -> Vec<u8> {
     (0..size_of::<S>()).map(|at| unsafe { it.as_ptr().cast::<u8>().add(at).read() }).collect()
 }
 fn field<S, T>(at: impl Fn(*mut S) -> *mut T) -> Vec<u8> {
-    let mut it = MaybeUninit::<S>::zeroed();
-    unsafe { at(it.as_mut_ptr()).cast::<u8>().write_bytes(0xff, size_of::<T>()) };
+    // In place: `MaybeUninit::zeroed` is moved, and padding with it is lost.
+    let mut it = MaybeUninit::<S>::uninit();
+    unsafe {
+        it.as_mut_ptr().cast::<u8>().write_bytes(0, size_of::<S>());
+        at(it.as_mut_ptr()).cast::<u8>().write_bytes(0xff, size_of::<T>());
+    }
     bytes(&it)
 }
 fn ones<T>() -> T {

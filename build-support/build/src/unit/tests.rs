@@ -1,12 +1,6 @@
 //! What gpuk adds to the compilers' own work, stage by stage: `whole_cost`, by hand, over the package whose manifest
 //! `GPUK_COST` names, the best of `GPUK_COST_ROUNDS`. In processor time, since other work is often done beside it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a measurement, which prints"
-)]
-
 use std::path::PathBuf;
 
 use super::compile::compile;

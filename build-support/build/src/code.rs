@@ -91,6 +91,8 @@ codes! {
     FUNCTION_WITHOUT_DECLARATION = 42;
     /// a check stands in a kernel that host functions launch
     CHECK_BEHIND_HOST_FUNCTION = 43;
+    /// a source of host functions has a word that nvcc would hand to a shell
+    NAME_FOR_SHELL = 44;
     /// vendored kernels are not what the sources and settings say now
     VENDORED_STALE = 50;
     /// `native` is asked for where there is no device

@@ -27,9 +27,7 @@ pub(super) fn compile(
     read: &Read,
 ) -> Result<Compiled, UnitError> {
     let object = job.scratch(shop, "o");
-    let command = shop.tools.nvcc(shop.package).arg("-c").arg("-o");
-    let command = command.arg(&object).arg(job.source);
-    let output = shop.run(&command.dir(&shop.package.root))?;
+    let output = shop.run(&job.nvcc(shop))?;
     let failed = !output.status.success();
     let said = [&*output.stderr, &String::from_utf8_lossy(&output.stdout)].join("\n");
     if failed && said.contains(FAIL) {

@@ -12,6 +12,7 @@ mod ask;
 mod compile;
 mod link;
 mod read;
+mod words;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use crate::join::Module;
 use crate::kernel::Signatures;
 use crate::message;
 use crate::recipe::RECIPE;
+use crate::run::ToolCommand;
 use crate::store::{Trace, read_json, to_json};
 use crate::unit::{Shop, UnitError, shadow};
 
@@ -148,6 +150,7 @@ impl<'a> HostJob<'a> {
     }
 
     fn run(&self, shop: &Shop<'_>) -> Result<MadeObject<'a>, UnitError> {
+        words::check(self, shop)?;
         let read = read::read(self, shop)?;
         let key = read.key(self, shop);
         if let Some(object) = Object::stored(shop, &key) {
@@ -186,6 +189,19 @@ impl<'a> HostJob<'a> {
             });
         }
         error
+    }
+
+    /// nvcc, as it makes the object; its own files stay in the work folder.
+    fn nvcc(&self, shop: &Shop<'_>) -> ToolCommand {
+        let object = self.scratch(shop, "o");
+        let command = shop
+            .tools
+            .nvcc(shop.package)
+            .arg("-c")
+            .arg("-o")
+            .arg(object);
+        let command = command.arg(self.source).dir(&shop.package.root);
+        command.env("TMPDIR", shop.work)
     }
 
     /// A file of this object's own in the work folder.

@@ -64,7 +64,7 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
         Err(UnitError::findings(findings).having_read(&files))
     };
     let host = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
-    let output = shop.run(&host.dir(root))?;
+    let output = shop.run(&host.dir(root).env("TMPDIR", shop.work))?;
     checked(&output)?;
     let mut files: BTreeSet<_> = dependencies(&String::from_utf8_lossy(&output.stdout))
         .into_iter()

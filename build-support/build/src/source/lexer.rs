@@ -305,7 +305,8 @@ pub(crate) fn unescaped(text: &str) -> PathBuf {
                 rest = tail;
             }
             (b'\\', [escaped, tail @ ..]) => {
-                bytes.push(*escaped);
+                // A line's end is the only one that has a letter; cpplib's `cpp_quote_string`.
+                bytes.push(if *escaped == b'n' { b'\n' } else { *escaped });
                 rest = tail;
             }
             _ => bytes.push(*first),
@@ -397,5 +398,6 @@ mod tests {
     #[test]
     fn octal_bytes_in_names() {
         assert_eq!(unescaped("a\\303\\251\\\"b"), PathBuf::from("aé\"b"));
+        assert_eq!(unescaped("a\\nb\\\\n"), PathBuf::from("a\nb\\n"));
     }
 }

@@ -69,6 +69,11 @@ pub enum RecipeError {
         /// The character.
         character: char,
     },
+    /// The toolkit's folder has a name that nvcc's answer does not give back.
+    #[error(
+        "the toolkit's folder `{}` has a quotation mark, a backslash, a control character or no Unicode in its name, which nvcc cannot deal with; reach it by another name, such as a link to it", .0.display()
+    )]
+    Folder(PathBuf),
     /// nvcc refuses the flags, or does not run.
     #[error("nvcc does not accept the flags")]
     Nvcc(#[source] ToolError),
@@ -98,6 +103,12 @@ impl Recipe {
         env: &Env,
     ) -> Result<Self, RecipeError> {
         let platform = Platform::host();
+        // Of Windows' paths the backslash is a part.
+        let odd = |c: char| c == '"' || c.is_control() || c == '\\' && platform.os != Os::Windows;
+        let plain = |text: &str| !text.contains(odd);
+        if !toolchain.nvcc.to_str().is_some_and(plain) {
+            return Err(RecipeError::Folder(toolchain.root.clone()));
+        }
         let arch = number(arch)?;
         let flags = flags::read(flags)?;
         let variables = nvcc_variables(host, env)?;

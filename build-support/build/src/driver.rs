@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cargo::Directives;
-use crate::config::{ManifestError, Profile};
+use crate::config::{Config, Manifest, ManifestError, Profile};
 use crate::diagnostic::Level;
 use crate::discover::discover;
 use crate::env::Env;
@@ -172,6 +172,10 @@ impl Build {
         if let Some(vendored) = vendor::of(&package, env) {
             return taken(&package, vendored);
         }
+        let is_wrong = findings.iter().any(|it| it.level == Level::Error);
+        if !asks_for_kernels(&package.config) && !is_wrong {
+            return Ok(pipeline::nothing(&package, findings)?);
+        }
         headers::take(&mut package, env, &mut findings);
         let built = pipeline::build(&package, env, tokens, &Silent, Depth::Build, findings);
         Ok(built?)
@@ -222,6 +226,12 @@ impl Script {
         })
     }
 
+    /// Whether kernels may come: see [`asks_for_kernels`].
+    fn may_have_kernels(&self) -> bool {
+        let read = Manifest::read(&self.manifest, self.profile, &mut Vec::new());
+        read.is_ok_and(|manifest| asks_for_kernels(&manifest.config))
+    }
+
     /// Turns the result into directives, and a failure into the text that the crate shows.
     fn tell(
         &self,
@@ -242,7 +252,7 @@ impl Script {
         for path in paths.filter(|path| !path.starts_with(&self.out)) {
             directives.rerun_if_changed(&path);
         }
-        if files.is_empty() && result.is_ok() {
+        if files.is_empty() && result.is_ok() && self.may_have_kernels() {
             // The first kernel may come in a folder that does not exist yet.
             directives.rerun_if_changed(&self.out.join("never"));
         }
@@ -267,6 +277,11 @@ impl Script {
         }
         Ok(())
     }
+}
+
+/// Whether there is a pattern of kernels at all: a package may export headers alone.
+fn asks_for_kernels(config: &Config) -> bool {
+    !config.kernels.is_empty() || !config.host_objects.is_empty()
 }
 
 /// The failure as the crate shows it.

@@ -124,6 +124,20 @@ pub fn build(
     built
 }
 
+/// The results of a package that asks for no kernels, for which no compiler is needed.
+pub(crate) fn nothing(package: &Package, findings: Vec<Diagnostic>) -> Result<Built, BuildError> {
+    fs::create_dir(&package.out)?;
+    let _lock = fs::lock(&package.out.join("lock"), || ())?;
+    let (bindings, mut report) = wrap::wrap(package, &[]);
+    report.findings = findings;
+    emit(&package.out, &[], &bindings, &report)?;
+    Ok(Built {
+        report,
+        fresh: false,
+        toolkit: None,
+    })
+}
+
 /// Everything behind the tools; findings have the names that files go by.
 fn compiled(
     sources: &Sources,

@@ -152,6 +152,10 @@ impl Vendored {
         report
             .findings
             .push(Diagnostic::new(None, Level::Warning, said));
+        // A file that is not there would have cargo run the build script each time.
+        let there = |path: &PathBuf| package.root.join(path).exists();
+        report.files.retain(there);
+        report.folders.retain(there);
         report.files.push(FOLDER.into());
         Ok(report)
     }

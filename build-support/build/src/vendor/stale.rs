@@ -128,13 +128,17 @@ fn sources(package: &Package, variant: &Variant) -> Result<(), Box<Diagnostic>> 
     }
 }
 
-/// Files outside the package are not in its archive: where they are absent they cannot have changed.
+/// Files outside the package are not in its archive: where they are absent they cannot have changed, and in a published package
+/// they are others.
 fn files(package: &Package, variant: &Variant) -> Result<(), Box<Diagnostic>> {
-    for (file, digest) in &variant.read {
+    let published = config::is_published(&package.root);
+    let outside = |file: &str| file.starts_with("..") || Path::new(file).is_absolute();
+    let of_package = |(file, _): &&(String, Digest)| !(published && outside(file));
+    for (file, digest) in variant.read.iter().filter(of_package) {
         match std::fs::read(package.root.join(file)) {
             Ok(bytes) if Digest::of(&bytes) == *digest => {}
             Ok(_) => return Err(stale(format!("`{file}` has changed"))),
-            Err(_) if file.starts_with("..") || Path::new(file).is_absolute() => {}
+            Err(_) if outside(file) => {}
             Err(error) => return Err(stale(format!("`{file}` cannot be read: {error}"))),
         }
     }

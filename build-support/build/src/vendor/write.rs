@@ -33,6 +33,11 @@ impl Taken {
             let name = image.file.strip_prefix(IMAGES).unwrap_or(&image.file);
             images.insert(name.to_owned(), fs::read(&package.out.join(&image.file))?);
         }
+        // Another machine has other system headers, and gpuk's own is that of the gpuk which reads this.
+        let mut report = report.clone();
+        let root = &package.root;
+        let ours = |file: &PathBuf| file.is_relative() && !package.is_made(&root.join(file));
+        report.files.retain(ours);
         let mut read = Vec::new();
         for file in &report.files {
             let bytes = fs::read(&package.root.join(file))?;

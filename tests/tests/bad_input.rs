@@ -128,6 +128,27 @@ fn nvcc_a_missing_header_is_placed() {
     insta::assert_snapshot!(project.gpuk(&["build"]).shown());
 }
 
+/// Several sources, of which the headers that all begin with are read apart.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_header_that_all_sources_miss_is_said_by_the_compiler() {
+    let mut project = Project::new("p", GPUK);
+    for name in ["a", "b", "c"] {
+        let source = format!(
+            "#include \"none.cuh\"\nextern \"C\" __global__ void {name}(int *p) {{ p[0] = 1; }}\n"
+        );
+        project = project.file(format!("kernels/{name}.cu"), &source);
+    }
+    let output = project.gpuk(&["build"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    for name in ["a", "b", "c"] {
+        let place = format!("kernels/{name}.cu:1:");
+        assert!(output.stderr.contains(&place), "{}", output.stderr);
+    }
+    let said = "none.cuh: No such file or directory";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
+}
+
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_what_only_ptxas_sees_is_an_error() {

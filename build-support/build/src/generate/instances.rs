@@ -1,7 +1,7 @@
 //! The trait that the instances of a template implement, and what each of them is.
 
 use super::bindings::ModuleBindings;
-use super::expr::{macro_call, text};
+use super::expr::{macro_call, row, text};
 use super::ident::plain;
 use super::names::Names;
 use super::out::Out;
@@ -73,10 +73,8 @@ pub(super) fn instances(
         out.line("");
         let head = implements(template, shared, instance, types);
         out.braced(head, |out| {
-            out.line(format!(
-                "const INFO: ::gpuk::KernelInfo = Kernels::{};",
-                of_kernel.constant
-            ));
+            let info = row([text("Kernels::"), text(&of_kernel.constant)]);
+            out.assign("const INFO", "::gpuk::KernelInfo", &info);
             out.line("");
             for own in &shared.owned {
                 if let Some(ty) = pointee(&kernel.params[own.param].ty) {

@@ -128,11 +128,14 @@ fn behind(
         return Ok(None);
     };
     let output = shop.run(&naming(command, shop))?;
+    // Of a source that it cannot preprocess, the compiler leaves no file.
+    if !output.status.success() || !output.stderr.trim().is_empty() {
+        return Ok(None);
+    }
     let text = fs::read(&out)?;
     let start = headers::behind_command_line(&String::from_utf8_lossy(&text));
-    let start = match start.and_then(|start| text.get(start..)) {
-        Some(start) if output.status.success() && output.stderr.trim().is_empty() => start,
-        _ => return Ok(None),
+    let Some(start) = start.and_then(|start| text.get(start..)) else {
+        return Ok(None);
     };
     let declared = Declarations::read(&String::from_utf8_lossy(start));
     if !shop

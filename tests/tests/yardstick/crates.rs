@@ -71,7 +71,7 @@ const PLAIN: Crate = Crate {
 
 const INSTANCES: &str = "more instances of the same templates, which take minutes to compile";
 
-const MADE_HEADER: &str = "includes a header that the crate's build makes of another crate";
+const MADE_HEADER: &str = "it includes a header that the crate's build makes of another crate";
 
 /// In the order of the report.
 pub(crate) const CRATES: &[Crate] = &[

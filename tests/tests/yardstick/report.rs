@@ -196,6 +196,9 @@ impl Report {
             for (file, why) in it.skipped {
                 _ = writeln!(text, "- `{file}` is left out: {why}.");
             }
+            if !it.skipped.is_empty() {
+                text.push('\n');
+            }
         }
         _ = writeln!(text, "## Not compiled\n");
         for (name, why) in LEFT {

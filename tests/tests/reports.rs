@@ -123,12 +123,13 @@ fn nvcc_what_a_device_lacks_is_an_error_of_the_build() {
     let output = project.gpuk(&["check", "--arch", "75,80"]);
     assert_eq!(output.code, Some(101), "{}", output.shown());
     for said in [
-        "'big' uses too much shared data",
+        "`big` uses too much shared data",
         "80000 bytes of static shared memory, of 49152",
         "`extern __shared__`",
         "requires .target sm_80 or higher",
         "`#if __CUDA_ARCH__ >= 800`",
         "leave \"75\" out of `archs`",
+        "due to 2 errors",
     ] {
         let times = output.stderr.matches(said).count();
         assert_eq!(times, 1, "{said}\n{}", output.shown());

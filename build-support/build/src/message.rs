@@ -31,6 +31,14 @@ pub(crate) fn findings(output: &str, failed: bool) -> Vec<Diagnostic> {
             finding.notes.push(note);
         }
     }
+    // ptxas sums its errors up in one more.
+    let sums_up = |it: &Diagnostic| it.message == "Ptx assembly aborted due to errors";
+    if findings
+        .iter()
+        .any(|it| it.level == Level::Error && !sums_up(it))
+    {
+        findings.retain(|it| !sums_up(it));
+    }
     let mut findings = capture::retell(findings);
     let errors = findings.iter().any(|finding| finding.level == Level::Error);
     if failed && !errors {

@@ -56,8 +56,7 @@ fn gpuk_reads_every_choice_of_architectures() {
             &mut findings,
         )
         .unwrap();
-        let archs = manifest.config.archs.iter().map(ToString::to_string);
-        assert_eq!(archs.collect::<Vec<_>>().join(" "), expected);
+        assert_eq!(manifest.config.archs.names().join(" "), expected);
         assert!(findings.is_empty(), "{findings:?}");
     }
     for bad in ["", "ampere", "80 90", "80,", "8.0", "sm_80\"]"] {

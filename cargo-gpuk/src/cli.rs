@@ -53,6 +53,8 @@ pub enum Command {
     List(Work),
     /// Print the generated wrappers
     Expand(Expand),
+    /// Print what a stage of the build made of a source or a kernel
+    Inspect(Inspect),
     /// Build the kernels, then `cargo run` the program where there is a device
     Run(Run),
     /// `cargo test`, on the device or in the simulator
@@ -85,6 +87,7 @@ impl Command {
             Self::Build(work) | Self::List(work) | Self::CompileCommands(work) => &work.display,
             Self::Check(check) => &check.work.display,
             Self::Expand(expand) => &expand.work.display,
+            Self::Inspect(inspect) => &inspect.work.display,
             Self::Sanitize(sanitize) => &sanitize.display,
             Self::Vendor(vendor) => &vendor.work.display,
             Self::Clean(clean) => &clean.display,
@@ -191,6 +194,36 @@ pub struct Expand {
     /// Items to print instead of all: `gather` (a module), `gather::scale` (a method, a struct)
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
+}
+
+/// `cargo gpuk inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = "`cargo gpuk expand` prints wrappers, `cargo gpuk list` signatures.")]
+pub struct Inspect {
+    /// As of `build`; of several architectures the lowest is shown.
+    #[command(flatten)]
+    pub work: Work,
+    /// What is printed
+    #[arg(long, value_name = "STAGE", default_value = "checked")]
+    pub stage: Stage,
+    /// Of what, instead of all sources: `kernels/gather.cu`, `gather` (a module), `gather::scale` (a kernel)
+    #[arg(value_name = "SOURCE|KERNEL")]
+    pub names: Vec<String>,
+}
+
+/// The stages of a build, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// The text that the device compiler reads, headers and all
+    Preprocessed,
+    /// The PTX as the compiler prints it
+    Compiled,
+    /// The PTX that ships, its checks made records
+    Checked,
+    /// The machine code, by nvdisasm
+    Sass,
+    /// What each kernel takes of a multiprocessor
+    Resources,
 }
 
 /// `cargo gpuk sanitize`.

@@ -30,6 +30,7 @@ pub mod function;
 pub mod generate;
 pub mod headers;
 pub mod host;
+pub mod inspect;
 pub mod instance;
 mod join;
 pub mod kernel;

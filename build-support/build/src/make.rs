@@ -217,8 +217,28 @@ fn objects<'a>(
     Ok(objects)
 }
 
-/// An error that is not the sources'.
-fn fatal(error: UnitError) -> BuildError {
+/// One unit of the plan, with those that are linked into it.
+pub(crate) fn one(plan: &Plan<'_>, job: &Job<'_>, shop: &Shop<'_>) -> Result<Unit, BuildError> {
+    if !plan.links.iter().any(|link| link.source == job.source) {
+        return Ok(job.make(shop).map_err(fatal)?.unit);
+    }
+    let mut units = Vec::new();
+    let name = job.source.path.to_str();
+    for part in &plan.jobs {
+        if part.arch == job.arch && part.source.link.as_deref() == name {
+            let made = part.make(shop).map_err(fatal)?;
+            units.push((&part.source.path, made.unit));
+        }
+    }
+    let parts: Vec<_> = units
+        .iter()
+        .map(|(source, unit)| Part { source, unit })
+        .collect();
+    job.link(shop, &parts).map_err(fatal)
+}
+
+/// The error of a build that a unit alone decides.
+pub(crate) fn fatal(error: UnitError) -> BuildError {
     match error {
         UnitError::Tool(error) => error.into(),
         UnitError::Fs(error) => error.into(),

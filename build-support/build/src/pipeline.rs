@@ -95,14 +95,33 @@ pub fn build(
     mut findings: Vec<Diagnostic>,
 ) -> Result<Built, BuildError> {
     let sources = discover(package, &mut findings)?;
-    stop_at_errors(&mut findings, &sources, &[])?;
+    with_shop(
+        (package, env, progress),
+        &sources,
+        findings,
+        |shop, findings| {
+            let mut built = compiled(&sources, shop, tokens, depth, findings)?;
+            shop.folders.show(&mut built.report.findings);
+            Ok(built)
+        },
+    )
+}
+
+/// Does what takes compilers, under the lock of the package's results; findings get the names that files go by.
+pub(crate) fn with_shop<T>(
+    (package, env, progress): (&Package, &Env, &dyn Progress),
+    sources: &Sources,
+    mut findings: Vec<Diagnostic>,
+    work: impl FnOnce(&Shop<'_>, Vec<Diagnostic>) -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
+    stop_at_errors(&mut findings, sources, &[])?;
 
     fs::create_dir(&package.out)?;
     let _lock = fs::lock(&package.out.join("lock"), || progress.waiting())?;
     let tools =
-        Tools::ready(package, env).or_else(|error| refused(error, &mut findings, &sources))?;
+        Tools::ready(package, env).or_else(|error| refused(error, &mut findings, sources))?;
     findings.extend(sources.misfits(tools.archs()));
-    stop_at_errors(&mut findings, &sources, &[])?;
+    stop_at_errors(&mut findings, sources, &[])?;
     let store = Store::open(&package.store.folder, &package.out)?;
     let folders = Folders::of(package, &tools);
     let shop = Shop {
@@ -115,13 +134,11 @@ pub fn build(
         headers: Prefixes::default(),
         work: &package.out.join("work"),
     };
-    let mut built = compiled(&sources, &shop, tokens, depth, findings);
-    match &mut built {
-        Ok(built) => folders.show(&mut built.report.findings),
-        Err(BuildError::Findings { failure }) => folders.show(&mut failure.findings),
-        Err(_) => {}
+    let mut done = work(&shop, findings);
+    if let Err(BuildError::Findings { failure }) = &mut done {
+        folders.show(&mut failure.findings);
     }
-    built
+    done
 }
 
 /// The results of a package that asks for no kernels, for which no compiler is needed.

@@ -155,7 +155,7 @@ fn has_kernels(package: &Package) -> bool {
 }
 
 /// Says why a build failed.
-fn report(member: &Member, root: &Path, error: &BuildError, shell: &Shell) -> Exit {
+pub(super) fn report(member: &Member, root: &Path, error: &BuildError, shell: &Shell) -> Exit {
     match error {
         BuildError::Findings { failure } => {
             shell.findings(member, root, &failure.findings);

@@ -179,7 +179,7 @@ fn variables(symbols: &[Symbol]) -> String {
 }
 
 /// What the kernels take for each architecture; a name that leaves no room for the numbers has a line of its own.
-fn table(kernels: &[KernelReport]) -> String {
+pub(super) fn table(kernels: &[KernelReport]) -> String {
     let longest = kernels.iter().map(|it| it.kernel.name.chars().count());
     let room = longest
         .filter(|length| *length <= NAME)

@@ -10,6 +10,7 @@ mod database;
 mod doctor;
 mod expand;
 mod explain;
+mod inspect;
 mod kernels;
 mod list;
 mod run;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command) -> Exit {
         Command::Check(check) => check::check(check, &shell),
         Command::List(work) => list::list(work, &shell),
         Command::Expand(expand) => expand::expand(expand, &shell),
+        Command::Inspect(inspect) => inspect::inspect(inspect, &shell),
         Command::Run(run) => run::run(run, &shell),
         Command::Test(test) => test::test(test, &shell),
         Command::Sanitize(sanitize) => sanitize::sanitize(sanitize, &shell),

@@ -42,6 +42,7 @@ fn cargo_reads_the_workspace_as_it_is_told_to() {
         "vendor",
         "compile-commands",
         "expand",
+        "inspect",
     ] {
         let project = recording(bare());
         let flags = [

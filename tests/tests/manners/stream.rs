@@ -25,6 +25,7 @@ fn nvcc_what_was_asked_for_goes_to_standard_output_and_talk_elsewhere() {
         (&["vendor"], ""),
         (&["list"], "unsafe fn set"),
         (&["expand"], "pub unsafe fn set"),
+        (&["inspect"], ".visible .entry set"),
         (&["explain", "GPUK0001"], "GPUK0001"),
         (&["doctor"], "nvcc"),
         (&["completions", "bash"], "complete -F"),

@@ -34,7 +34,7 @@ pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
 pub(crate) use manifest::is_published;
 pub use manifest::{Manifest, ManifestError};
-pub(crate) use nearest::nearest;
+pub use nearest::nearest;
 pub use profile::{Profile, ProfileError};
 pub(crate) use tables::Tables;
 

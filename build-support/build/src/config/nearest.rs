@@ -1,7 +1,8 @@
 //! The known word nearest to an unknown one.
 
 /// The candidate with the fewest edits, if few enough to be a slip.
-pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     candidates
         .iter()
         .map(|candidate| (edits(word, candidate), *candidate))

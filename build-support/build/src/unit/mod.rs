@@ -15,6 +15,7 @@ mod checked;
 mod compile;
 mod driver;
 mod headers;
+mod inspect;
 mod instantiate;
 mod key;
 mod link;

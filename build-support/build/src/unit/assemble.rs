@@ -89,7 +89,7 @@ fn run(
     let recipe = shop.tools.recipe(job.arch, false)?;
     let verbose = [OsString::from("-v")];
     let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
-    let output = shop.tools.wrapped(command).output()?;
+    let output = shop.run(&shop.tools.wrapped(command))?;
     let failed = !output.status.success();
     let said = format!(
         "{}\n{}",

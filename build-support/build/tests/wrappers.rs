@@ -33,7 +33,7 @@ macro_rules! wrappers {
 }
 
 wrappers!(
-    annotated empty gather host many members names package shapes sites structs symbols templates types variants
+    annotated empty gather generics host many members names package shapes sites structs symbols templates types variants
 );
 
 /// Every way to pass a buffer. Nothing calls this: it needs a device, its types do not.

@@ -1,7 +1,8 @@
 //! What annotations add to a kernel's wrapper: a constant, and lines that compute from it before the launch.
 
 use super::bindings::ModuleBindings;
-use super::expr::{Expr, call, field, filled, literal, quoted, row, some, text};
+use super::expr::{Expr, call, field, filled, literal, quoted, row, some, text, turbofish};
+use super::generics::path;
 use super::layout::{Placement, find};
 use super::method::function;
 use super::names::{KernelNames, fields};
@@ -249,7 +250,7 @@ pub(super) fn prologue(
     let number = |value: &&Value| number(&bindings.signatures, types, kernel, names, value);
     let values: Vec<_> = values(annotations).iter().map(number).collect();
     let values_type = if values.is_empty() { ": [i128; 0]" } else { "" };
-    let values = call("[", values.into_iter().map(text).collect());
+    let values = call("[", values);
     out.binding(&format!("{}{values_type}", locals.values), &values);
 
     let given = || {
@@ -304,9 +305,10 @@ pub(super) fn prologue(
             text(format!("{}[{index}]", locals.extents)),
             text(zeroed.to_string()),
         ];
-        let output = format!("::gpuk::Function::output::<{}>(", item(types, to.as_ref()));
-        let output = filled(output, arguments.into_iter());
-        let output = super::expr::block("unsafe {", row([output, text("?")]));
+        let item = path(&item(types, to.as_ref()));
+        let output = turbofish("::gpuk::Function::output::<", item);
+        let output = row([output, filled("(", arguments.into_iter()), text("?")]);
+        let output = super::expr::block("unsafe {", output);
         out.binding(&format!("mut {}", names.params[*at]), &output);
     }
 }
@@ -333,11 +335,11 @@ fn number(
     kernel: &Kernel,
     names: &KernelNames,
     value: &Value,
-) -> String {
+) -> Expr {
     let mut path = names.params[value.param].clone();
     let mut ty = match &kernel.params[value.param].ty {
         ParamType::Value(ty) => ty,
-        ParamType::Pointer { .. } => return path,
+        ParamType::Pointer { .. } => return text(path),
     };
     let mut as_bytes = false;
     for wanted in &value.fields {
@@ -353,10 +355,12 @@ fn number(
         ty = &structure.fields[at].ty;
         as_bytes = Placement::of(signatures, structure).stored[at] != *ty;
     }
-    match as_bytes {
-        true => format!("i128::from({}::from_ne_bytes({path}))", types.rust(ty)),
-        false => format!("i128::from({path})"),
-    }
+    let bytes = || format!("{}::from_ne_bytes(", types.rust(ty));
+    let number = match as_bytes {
+        true => call(bytes(), vec![text(path)]),
+        false => text(path),
+    };
+    call("i128::from(", vec![number])
 }
 
 /// Whether any bytes are a value of the type.

@@ -6,6 +6,9 @@ pub(super) const WIDTH: usize = 100;
 /// Columns that the arguments of a call, and the items of an array or a tuple, may take on one line.
 const CALL: usize = 60;
 
+/// Columns of calls behind each other.
+pub(super) const CHAIN: usize = 60;
+
 /// Columns of an item that may share a line with others.
 const SHORT: usize = 10;
 
@@ -25,6 +28,8 @@ pub(super) enum Expr {
     Equal(Box<Expr>, String),
     /// `&self.name`, the name on the next line where it does not fit.
     Member(String, String),
+    /// `self.name.call()`, the call always on the next line.
+    Chain(String, String),
     /// Pieces between brackets, separated by commas.
     List(List),
 }
@@ -77,6 +82,17 @@ pub(super) fn member(of: &str, name: &str) -> Expr {
     Expr::Member(of.to_owned(), name.to_owned())
 }
 
+/// `self.name.call()?`.
+pub(super) fn chain(of: String, call: &str) -> Expr {
+    let whole = format!("{of}.{call}");
+    // rustfmt counts the question mark twice.
+    let marks = usize::from(call.ends_with('?'));
+    match columns(&whole) + marks <= CHAIN {
+        true => text(whole),
+        false => Expr::Chain(of, call.to_owned()),
+    }
+}
+
 /// `name(items)`, `[items]`, `(items)`: `open` ends with the bracket.
 pub(super) fn call(open: impl Into<String>, items: Vec<Expr>) -> Expr {
     Expr::List(List::new(open, items, CALL))
@@ -124,6 +140,19 @@ pub(super) fn generics(open: impl Into<String>, items: Vec<Expr>) -> Expr {
     Expr::List(List {
         slack: -1,
         ..List::new(open, items, WIDTH)
+    })
+}
+
+/// Generic arguments of a path.
+pub(super) fn arguments(open: &str, items: Vec<Expr>) -> Expr {
+    Expr::List(List::new(open, items, WIDTH))
+}
+
+/// Generic arguments of a function that is called.
+pub(super) fn turbofish(open: &str, item: Expr) -> Expr {
+    Expr::List(List {
+        slack: 2,
+        ..List::new(open, vec![item], WIDTH)
     })
 }
 
@@ -201,6 +230,7 @@ impl Expr {
             Self::Field(name, value) => Some(format!("{name}: {}", value.flat()?)),
             Self::Equal(left, right) => Some(format!("{} == {right}", left.flat()?)),
             Self::Member(of, name) => Some(format!("{of}.{name}")),
+            Self::Chain(..) => None,
             Self::List(list) => {
                 let items: Option<Vec<_>> = list.items.iter().map(Self::flat).collect();
                 let items = items?.join(", ");
@@ -221,20 +251,53 @@ impl Expr {
         match self {
             Self::List(list) => list.slack,
             Self::Field(_, value) => value.slack(),
-            Self::Row(pieces) => pieces.iter().map(Self::slack).sum(),
+            Self::Row(pieces) => {
+                let mut lists = pieces.iter().filter(|it| matches!(it, Self::List(_)));
+                match (lists.next(), lists.next()) {
+                    (Some(list), None) => list.slack(),
+                    _ => 0,
+                }
+            }
             _ => 0,
+        }
+    }
+
+    /// What is called with, of `name(…)?`.
+    pub(super) fn arguments(&self) -> &[Self] {
+        match self {
+            Self::Row(pieces) => match pieces.as_slice() {
+                [Self::List(list), Self::Text(_)] => &list.items,
+                _ => &[],
+            },
+            _ => &[],
+        }
+    }
+
+    /// The only item, which opens on the same line as the list.
+    pub(super) fn hugged(&self) -> Option<&Self> {
+        match self {
+            Self::Row(pieces) => match pieces.as_slice() {
+                [Self::Text(_), list] => list.hugged(),
+                _ => None,
+            },
+            Self::List(list) => match list.items.as_slice() {
+                [item] if item.hugs() => Some(item),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
     /// Whether it may open on its parent's line when it is the only item.
     pub(super) fn hugs(&self) -> bool {
         match self {
-            Self::Text(_) | Self::Field(..) | Self::Equal(..) | Self::Member(..) => false,
+            Self::Text(_) | Self::Field(..) | Self::Equal(..) => false,
+            Self::Member(..) | Self::Chain(..) => false,
             Self::Row(pieces) => match pieces.as_slice() {
                 [Self::Text(prefix), last] => prefix == "&" && last.hugs(),
                 _ => false,
             },
-            Self::List(_) => true,
+            Self::List(list) => !list.open.ends_with('<'),
         }
     }
 }
@@ -255,7 +318,7 @@ pub(super) fn first_columns(expr: &Expr) -> usize {
         }
         Expr::Field(name, _) => columns(name) + 1,
         Expr::Equal(left, _) => first_columns(left),
-        Expr::Member(of, _) => columns(of),
+        Expr::Member(of, _) | Expr::Chain(of, _) => columns(of),
         Expr::List(list) => columns(&list.open),
     }
 }

@@ -2,10 +2,11 @@
 
 use super::bindings::ModuleBindings;
 use super::expr::{macro_call, row, text};
+use super::generics::angles;
 use super::ident::plain;
 use super::names::Names;
 use super::out::Out;
-use super::shared::{Shared, angles};
+use super::shared::Shared;
 use super::template::{Template, pointee};
 use super::types::Types;
 use super::variant::variants;
@@ -48,9 +49,8 @@ pub(super) fn instances(
         },
     ]);
     unimplemented(out, &bindings.source, template, shared);
-    let head = format!("pub trait {}{}", shared.name, shared.trait_params());
     let bound = shared.subject_is_type().then_some("::gpuk::DeviceRepr");
-    out.item(&head, bound, |out| {
+    out.trait_item(&shared.name, &shared.trait_params(), bound, |out| {
         out.docs(["What is known of the instance."]);
         out.line("const INFO: ::gpuk::KernelInfo;");
         out.line("");
@@ -71,14 +71,14 @@ pub(super) fn instances(
             continue;
         };
         out.line("");
-        let head = implements(template, shared, instance, types);
-        out.braced(head, |out| {
+        let (of, subject) = implements(template, shared, instance, types);
+        out.implementation(&of, &subject, |out| {
             let info = row([text("Kernels::"), text(&of_kernel.constant)]);
             out.assign("const INFO", "::gpuk::KernelInfo", &info);
             out.line("");
             for own in &shared.owned {
                 if let Some(ty) = pointee(&kernel.params[own.param].ty) {
-                    out.line(format!("type {} = {};", own.name, types.rust(ty)));
+                    out.alias(&own.name, &types.rust(ty));
                     out.line("");
                 }
             }
@@ -86,23 +86,23 @@ pub(super) fn instances(
                 "fn function(kernels: &Kernels, _: seal::Seal) -> seal::Found<'_>",
                 |out| {
                     let method = &of_kernel.method;
-                    out.line(match variants(bindings, kernel) {
-                        None => format!("Ok(&kernels.{method})"),
-                        Some(_) => format!("kernels.{method}.get()"),
-                    });
+                    match variants(bindings, kernel) {
+                        None => out.ok("kernels", method),
+                        Some(_) => out.chain("kernels", &[method, "get()"]),
+                    }
                 },
             );
         });
     }
 }
 
-/// `impl Tile<64> for f32`.
+/// `Tile<64>`, and `f32`, which implements it.
 fn implements(
     template: &Template<'_>,
     shared: &Shared,
     instance: &Instance,
     types: Types<'_>,
-) -> String {
+) -> (String, String) {
     let mut subject = None;
     let mut others = Vec::new();
     for index in &template.params {
@@ -114,11 +114,8 @@ fn implements(
         }
     }
     let subject = subject.unwrap_or_else(|| "Kernels".to_owned());
-    format!(
-        "impl {}{} for {subject}",
-        shared.name,
-        angles(others.into_iter())
-    )
+    let of = format!("{}{}", shared.name, angles(others.into_iter()));
+    (of, subject)
 }
 
 /// Most instances that a message lists.

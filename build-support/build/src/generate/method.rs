@@ -3,11 +3,11 @@
 use super::annotated::{Outputs, allocated, allocates, is_length, prologue};
 use super::bindings::ModuleBindings;
 use super::describe::describe;
-use super::expr::{self, Expr, block, call, member, quoted, row, text, tuple};
+use super::expr::{self, Expr, block, call, chain, member, quoted, row, text, tuple};
+use super::generics::{angles, path};
 use super::kernel::is_checked;
 use super::names::{KernelNames, Names};
 use super::out::Out;
-use super::shared::angles;
 use super::template;
 use super::types::Types;
 use super::variant::variants;
@@ -106,8 +106,8 @@ fn form(
     arguments.extend(inputs.map(|(param, name, ty)| {
         let mutable = if is_output(param) { "mut " } else { "" };
         match split_bound(&ty) {
-            Some((open, item)) => expr::bound(format!("{mutable}{name}: {open}"), text(item)),
-            None => text(format!("{mutable}{name}: {ty}")),
+            Some((open, item)) => expr::bound(format!("{mutable}{name}: {open}"), path(item)),
+            None => row([text(format!("{mutable}{name}: ")), path(&ty)]),
         }
     }));
     let result = expr::result(
@@ -156,7 +156,7 @@ fn body(
                         let of = vec![text(format!("&mut {name}")), text("stream")];
                         row([text("&"), call("::gpuk::Write::argument_mut(", of)])
                     }
-                    false => text(format!("&{name}.argument{suffix}(stream)")),
+                    false => member(&format!("&{name}"), &format!("argument{suffix}(stream)")),
                 };
                 let label = quoted(&param.name);
                 call("::gpuk::Pass::buffer(", vec![label, argument])
@@ -210,15 +210,17 @@ fn body(
 /// The function that the method launches.
 pub(super) fn function(bindings: &ModuleBindings, kernel: &Kernel, names: &KernelNames) -> Expr {
     match (&names.generic, variants(bindings, kernel)) {
-        (Some(generic), _) => row([
-            call(
-                generic.function.clone(),
-                vec![text("self"), text("seal::Seal")],
-            ),
-            text("?"),
-        ]),
+        (Some(generic), _) => {
+            let mut pieces = match path(&generic.function) {
+                Expr::Row(pieces) => pieces,
+                whole => vec![whole],
+            };
+            pieces.push(call("(", vec![text("self"), text("seal::Seal")]));
+            pieces.push(text("?"));
+            row(pieces)
+        }
         (None, None) => member("&self", &names.method),
-        (None, Some(_)) => text(format!("self.{}.get()?", names.method)),
+        (None, Some(_)) => chain(format!("self.{}", names.method), "get()?"),
     }
 }
 
@@ -226,8 +228,8 @@ pub(super) fn function(bindings: &ModuleBindings, kernel: &Kernel, names: &Kerne
 fn group(names: &[String]) -> Expr {
     match names {
         [] => text("()"),
-        [one] => text(one),
-        several => call("(", several.iter().map(text).collect()),
+        [one] => path(one),
+        several => call("(", several.iter().map(|it| path(it)).collect()),
     }
 }
 

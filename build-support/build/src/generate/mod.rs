@@ -18,6 +18,7 @@ mod docs;
 mod enumeration;
 mod expr;
 mod function;
+mod generics;
 mod ident;
 mod image;
 mod instances;

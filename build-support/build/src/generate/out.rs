@@ -5,9 +5,7 @@
 //! standing out.
 
 use super::expr::{Expr, List, WIDTH, columns, first_columns};
-
-/// Columns of a trait's head that has a bound (rustfmt 1.8).
-const TRAIT: usize = 92;
+use super::generics::{holds_stuck, is_stuck};
 
 /// The text so far.
 #[derive(Debug, Default)]
@@ -22,6 +20,11 @@ impl Out {
         self.text
     }
 
+    /// Columns in front of a line.
+    pub(super) fn indent(&self) -> usize {
+        self.indent
+    }
+
     /// A line of its own; an empty one for `""`.
     pub(super) fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
@@ -30,17 +33,6 @@ impl Out {
             self.text += line;
         }
         self.text.push('\n');
-    }
-
-    /// `name: bound`, the bound on the next line where it does not fit.
-    pub(super) fn bound(&mut self, bound: &str) {
-        match bound.split_once(": ") {
-            Some((name, bound)) if self.indent + columns(name) + 2 + columns(bound) > WIDTH => {
-                self.line(format!("{name}:"));
-                self.indented(|out| out.line(bound));
-            }
-            _ => self.line(bound),
-        }
     }
 
     /// Lines of a documentation comment.
@@ -66,22 +58,6 @@ impl Out {
     /// `head {`, lines, `}`.
     pub(super) fn braced(&mut self, head: impl AsRef<str>, write: impl FnOnce(&mut Self)) {
         self.closed(head, "}", write);
-    }
-
-    /// `head: bound {`, lines, `}`; the bound on a line of its own where the head is long.
-    pub(super) fn item(&mut self, head: &str, bound: Option<&str>, write: impl FnOnce(&mut Self)) {
-        let Some(bound) = bound else {
-            return self.braced(head, write);
-        };
-        let whole = format!("{head}: {bound}");
-        if self.indent + columns(&whole) + " {".len() <= TRAIT {
-            return self.braced(whole, write);
-        }
-        self.line(format!("{head}:"));
-        self.indented(|out| out.line(bound));
-        self.line("{");
-        self.indented(write);
-        self.line("}");
     }
 
     /// `head {`, lines, and what closes it.
@@ -114,7 +90,9 @@ impl Out {
         self.text += &format!("let {name} =");
         let flat = value.flat().map(|flat| columns(&flat) + 1);
         let fits = |from: usize| flat.is_some_and(|flat| from + flat <= WIDTH);
-        if !fits(self.column() + 1) && fits(self.indent + 4) {
+        let flat = !fits(self.column() + 1) && fits(self.indent + 4);
+        let is_stuck = |at| value.arguments().iter().any(|item| is_stuck(item, at, 4));
+        if flat || is_stuck(self.indent + 4) && !is_stuck(self.indent + 8) {
             self.next_line(|out| out.expr(value, 1));
         } else {
             self.value(value, 1);
@@ -141,7 +119,9 @@ impl Out {
         self.start();
         self.text += name;
         self.text.push(':');
-        if self.column() + columns(ty) + " ty =".len() - "ty".len() > WIDTH {
+        // A reference stays two columns further from the end of the line.
+        let room = if ty.starts_with('&') { 2 } else { 0 };
+        if self.column() + columns(ty) + " ty =".len() - "ty".len() + room > WIDTH {
             self.next_line(|out| out.text += ty);
         } else {
             self.text.push(' ');
@@ -155,7 +135,8 @@ impl Out {
     /// A value, on the next line where its first line does not fit here.
     fn value(&mut self, value: &Expr, after: usize) {
         let literal = matches!(value, Expr::Text(_));
-        if self.column() + 1 + first_columns(value) >= WIDTH && !literal {
+        let hugged = value.hugged().map_or(0, |it| first_columns(it) + 1);
+        if self.column() + 1 + first_columns(value) + hugged >= WIDTH && !literal {
             self.next_line(|out| out.expr(value, after));
         } else {
             self.text.push(' ');
@@ -189,8 +170,12 @@ impl Out {
             Expr::Text(text) => self.text += text,
             Expr::Row(pieces) => {
                 for (index, piece) in pieces.iter().enumerate() {
-                    let behind: usize = pieces[index + 1..].iter().map(first_columns).sum();
-                    self.expr(piece, behind + after);
+                    let rest = &pieces[index + 1..];
+                    // What stands behind it up to the next brackets, which can open.
+                    let opens = rest.iter().position(|it| matches!(it, Expr::List(_)));
+                    let rest = &rest[..opens.map_or(rest.len(), |at| at + 1)];
+                    let behind: usize = rest.iter().map(first_columns).sum();
+                    self.expr(piece, behind + if opens.is_none() { after } else { 0 });
                 }
             }
             Expr::Field(name, value) => {
@@ -214,6 +199,10 @@ impl Out {
                 self.text += of;
                 self.next_line(|out| out.text += &format!(".{name}"));
             }
+            Expr::Chain(of, name) => {
+                self.text += of;
+                self.next_line(|out| out.text += &format!(".{name}"));
+            }
             Expr::List(list) => self.broken(list, after),
         }
     }
@@ -222,6 +211,7 @@ impl Out {
         self.text += &list.open;
         if let [item] = list.items.as_slice()
             && item.hugs()
+            && !self.leaves(item)
         {
             self.open(item, list.close.len() + after);
         } else if let Some(short) = list.short_items() {
@@ -241,6 +231,14 @@ impl Out {
             self.start();
         }
         self.text += list.close;
+    }
+
+    /// Whether a list that would open behind a bracket has to open on the next line.
+    fn leaves(&self, item: &Expr) -> bool {
+        let Expr::List(list) = item else {
+            return false;
+        };
+        holds_stuck(list, self.indent) && !holds_stuck(list, self.indent + 4)
     }
 
     /// As many items a line as fit, each with its comma.

@@ -1,6 +1,7 @@
 //! What the instances of a template share: a trait that each implements, and the kernel that its method launches.
 
 use super::annotated::is_any_bytes;
+use super::generics::angles;
 use super::ident::camel;
 use super::names::{KernelNames, Scope};
 use super::structure::holds_address;
@@ -51,7 +52,7 @@ pub(super) struct Generic {
     pub(super) bound: String,
     /// Types that have to be passed by value.
     pub(super) by_value: Vec<String>,
-    /// The call that finds the function to launch, without its arguments.
+    /// What finds the function to launch.
     pub(super) function: String,
     /// Kernel parameters, by index, that hold addresses in some instance.
     pub(super) addresses: Vec<usize>,
@@ -146,7 +147,7 @@ impl Shared {
             params: params.iter().map(GenericParam::declaration).collect(),
             bound: format!("{subject}: {bound}"),
             by_value: by_value.map(|it| it.name.clone()).collect(),
-            function: format!("<{subject} as {bound}>::function("),
+            function: format!("<{subject} as {bound}>::function"),
             addresses: (0..kernel.params.len()).filter(addresses).collect(),
             any_bytes: (0..kernel.params.len()).filter(any_bytes).collect(),
             header: format!("template <{}>", header.join(", ")),
@@ -162,10 +163,10 @@ impl Shared {
     }
 
     /// The parameters of the trait, with what declares them.
-    pub(super) fn trait_params(&self) -> String {
+    pub(super) fn trait_params(&self) -> Vec<String> {
         let subject = subject(&self.params);
         let others = self.params.iter().filter(|it| it.name != subject);
-        angles(others.map(GenericParam::declaration))
+        others.map(GenericParam::declaration).collect()
     }
 
     /// What has to be passed by value: the type that implements the trait, as far as that is a parameter's.
@@ -197,13 +198,4 @@ fn rest(params: &[GenericParam]) -> String {
     let subject = subject(params);
     let others = params.iter().filter(|it| it.name != subject);
     angles(others.map(|it| it.name.clone()))
-}
-
-/// `<A, B>`, or nothing.
-pub(super) fn angles(all: impl Iterator<Item = String>) -> String {
-    let all: Vec<_> = all.collect();
-    match all.as_slice() {
-        [] => String::new(),
-        some => format!("<{}>", some.join(", ")),
-    }
 }

@@ -3,7 +3,7 @@
 
 use super::bindings::{ModuleBindings, Variant};
 use super::docs::listed;
-use super::expr::{call, field, literal, quoted, row, text};
+use super::expr::{call, chain, field, literal, params, quoted, row, text};
 use super::names::KernelNames;
 use super::out::Out;
 use crate::kernel::Kernel;
@@ -68,9 +68,11 @@ pub(super) fn question(
         format!("It was compiled for {} only.", listed(&archs)),
     ]);
     out.line("#[must_use]");
-    out.braced(format!("pub const fn {has}(&self) -> bool"), |out| {
-        out.line(format!("self.{method}.is_some()"));
-    });
+    let head = params(format!("pub const fn {has}("), vec![text("&self")]);
+    out.statement(&row([head, text(" -> bool {")]), "");
+    let is_some = chain(format!("self.{method}"), "is_some()");
+    out.indented(|out| out.statement(&is_some, ""));
+    out.line("}");
 }
 
 /// The kernel's method, or its C++ name where that is shared with other instances.

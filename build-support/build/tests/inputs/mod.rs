@@ -1,8 +1,10 @@
 //! Bindings by hand, one per golden file.
 
 pub(crate) mod annotated;
+mod generics;
 mod host;
-pub(crate) mod templates;
+pub(crate) mod random;
+mod templates;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +33,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<ModuleBindings>)> {
         ("types", vec![types::types()]),
         ("members", vec![types::members()]),
         ("templates", vec![templates::templates()]),
+        ("generics", vec![generics::generics()]),
         ("names", vec![names()]),
         ("many", vec![many()]),
         ("sites", vec![sites()]),

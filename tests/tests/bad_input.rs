@@ -243,3 +243,85 @@ fn nvcc_odd_names_work_and_run_nothing() {
         .any(|entry| entry.file_name() == "pwned");
     assert!(!pwned);
 }
+
+/// What is nested deeper than is read gets no wrapper and a reason; what stands beside it gets its own.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_what_is_nested_too_deep_is_told() {
+    const SET: &str = "extern \"C\" __global__ void set(char *p) { p[0] = 1; }\n";
+    let spaces = [
+        &"namespace a {".repeat(200),
+        "extern \"C\" __global__ void deep(int *p) {}\n",
+        &"}".repeat(200),
+    ];
+    let stars = format!(
+        "extern \"C\" __global__ void deep(int {}p) {{}}",
+        "*".repeat(50_000)
+    );
+    for deep in [spaces.concat(), stars] {
+        let project = Project::new("p", GPUK).file("kernels/k.cu", &format!("{SET}{deep}\n"));
+        let output = project.gpuk(&["build", "--message-format", "short"]).ok();
+        assert!(output.stderr.contains("[GPUK0015]"), "{}", output.shown());
+        let listed = project.gpuk(&["list", "--message-format", "short"]).ok();
+        assert!(listed.stdout.contains("set"), "{}", listed.shown());
+    }
+
+    let parentheses = ["(".repeat(20_000), ")".repeat(20_000)];
+    let source = format!(
+        "#include <gpuk.cuh>\nextern \"C\" __global__ void k(GPUK_IN({}n{}) const float *p, int n) {{}}\n",
+        parentheses[0], parentheses[1]
+    );
+    let project = Project::new("p", GPUK).file("kernels/k.cu", &source);
+    let output = project.gpuk(&["check", "--message-format", "short"]);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    let said = "[GPUK0020]: an annotation of kernel `k`: the expression is too long";
+    assert!(output.stderr.contains(said), "{}", output.shown());
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_ptx_that_cannot_be_read_is_told_with_its_place() {
+    const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry x(";
+    let blocks = format!("{HEAD})\n{{\n{}", "{\n".repeat(5_000));
+    for (source, said) in [
+        (
+            HEAD,
+            "kernels/x.ptx:4:19: error: expected `.param` or `.reg`, found the end of the text",
+        ),
+        (
+            &*blocks,
+            "kernels/x.ptx:70:1: error: expected a block that is less deeply nested, found `{`",
+        ),
+    ] {
+        let project = Project::new("p", GPUK).file("kernels/x.ptx", source);
+        let output = project.gpuk(&["check", "--message-format", "short"]);
+        assert_eq!(output.code, Some(101), "{}", output.shown());
+        assert!(output.stderr.contains(said), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn settings_that_are_no_table_are_a_finding() {
+    let package = "[package]\nname = \"p\"\nedition = \"2024\"\n";
+    for (manifest, place) in [
+        (
+            format!("{package}[package.metadata]\ngpuk = 3\n[workspace]\n"),
+            "Cargo.toml:5:8",
+        ),
+        (
+            format!("{package}[workspace.metadata]\ngpuk = 3\n"),
+            "Cargo.toml:5:8",
+        ),
+        (
+            format!("{package}[[package.metadata.gpuk]]\narchs = [\"80\"]\n[workspace]\n"),
+            "Cargo.toml:4:",
+        ),
+    ] {
+        let project = Project::new("p", GPUK).file("Cargo.toml", &manifest);
+        let output = project.gpuk(&["check", "--message-format", "short"]);
+        assert_eq!(output.code, Some(101), "{}", output.shown());
+        for said in [place, "[GPUK0031]", "is not a table of gpuk's settings"] {
+            assert!(output.stderr.contains(said), "{said}\n{}", output.stderr);
+        }
+    }
+}

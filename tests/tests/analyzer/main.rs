@@ -4,8 +4,8 @@
 //! a finding of `cargo gpuk check --rust` has two primary places, the kernel's and the line that takes the kernels in, and
 //! leads from the second to the first. Where an editor has given it the `.cu` file, the finding stands there too.
 //!
-//! Where rust-analyzer is not installed (`rustup component add rust-analyzer`), its part is passed over; how it reads
-//! messages is tested all the same.
+//! The tests named `analyzer_…` drive rust-analyzer itself (`rustup component add rust-analyzer`), and fail where it is not
+//! installed; how it reads messages is tested without it.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -56,12 +56,10 @@ fn has(diagnostics: &Value, message: &str) -> bool {
 }
 
 #[test]
-#[ignore = "needs nvcc"]
-fn nvcc_rust_analyzer_shows_findings_of_kernels_and_of_rust() {
+#[ignore = "needs rust-analyzer"]
+fn analyzer_shows_findings_of_kernels_and_of_rust() {
     let project = package();
-    let Some(mut server) = Server::start(&project, command()) else {
-        return;
-    };
+    let mut server = Server::start(&project, command());
     let found = server.wait("src/lib.rs", |found| {
         has(found, "identifier") && has(found, "variable") && has(found, "mismatched types")
     });
@@ -98,12 +96,10 @@ fn nvcc_rust_analyzer_shows_findings_of_kernels_and_of_rust() {
 }
 
 #[test]
-#[ignore = "needs nvcc"]
-fn nvcc_rust_analyzer_shows_a_build_scripts_findings_where_kernels_are_taken_in() {
+#[ignore = "needs rust-analyzer"]
+fn analyzer_shows_a_build_scripts_findings_where_kernels_are_taken_in() {
     let project = package();
-    let Some(mut server) = Server::start(&project, json!({})) else {
-        return;
-    };
+    let mut server = Server::start(&project, json!({}));
     let found = server.wait("src/lib.rs", |found| has(found, "the kernels do not build"));
     let found = found.as_array().unwrap().iter();
     let mut found = found.filter(|it| {
@@ -129,7 +125,7 @@ fn texts(span: &DiagnosticSpan) -> [String; 2] {
 
 #[test]
 #[ignore = "needs nvcc"]
-fn nvcc_every_line_is_a_message_as_rust_analyzer_reads_it() {
+fn nvcc_every_line_is_a_message_as_editors_read_it() {
     let project = package();
     let output = project
         .gpuk_command(&[&FLAGS[..], &["--offline"]].concat())

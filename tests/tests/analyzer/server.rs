@@ -23,13 +23,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it in the project, `src/lib.rs` open; none where it is not installed.
-    pub(crate) fn start(project: &Project, options: Value) -> Option<Self> {
+    /// Starts it in the project, `src/lib.rs` open.
+    pub(crate) fn start(project: &Project, options: Value) -> Self {
         let version = project.command_of("rust-analyzer", &["--version"]).output();
-        if !version.is_ok_and(|output| output.status.success()) {
-            eprintln!("rust-analyzer is not installed");
-            return None;
-        }
+        assert!(
+            version.is_ok_and(|output| output.status.success()),
+            "rust-analyzer is not installed: `rustup component add rust-analyzer`"
+        );
         let mut command = project.command_of("rust-analyzer", &[]);
         command
             .stdin(Stdio::piped())
@@ -72,7 +72,7 @@ impl Server {
         while server.receive()["id"] != 1 {}
         server.send(json!({"method": "initialized", "params": {}}));
         server.open("src/lib.rs", "rust");
-        Some(server)
+        server
     }
 
     /// Opens a file as an editor does.

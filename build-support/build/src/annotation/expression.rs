@@ -45,13 +45,24 @@ pub(super) struct Names<'a> {
     pub(super) block: bool,
 }
 
+/// Words of an expression, after macros are resolved: parentheses call the reader again.
+const MAX_WORDS: usize = 256;
+
+/// Operators of an expression, each a level of what is kept: a reader of JSON takes 128 levels, of which an operator has
+/// two.
+const MAX_OPERATORS: usize = 48;
+
 /// Reads an expression that the tokens are from beginning to end.
 pub(super) fn expression(tokens: &[Spot], names: &Names<'_>) -> Result<Expression, Wrong> {
     let mut reader = Reader {
         tokens,
         at: 0,
+        operators: 0,
         names,
     };
+    if let Some(token) = tokens.get(MAX_WORDS) {
+        return Err(Wrong::at(token, TOO_LONG, SHORTER));
+    }
     let found = reader.sum(0)?;
     match reader.tokens.get(reader.at) {
         None => Ok(found),
@@ -66,9 +77,14 @@ pub(super) fn expression(tokens: &[Spot], names: &Names<'_>) -> Result<Expressio
 const OPERATORS: &str =
     "numbers are joined by `+ - * / % << >>`, `min(a, b)`, `max(a, b)` and `ceil_div(a, b)`";
 
+const TOO_LONG: &str = "the expression is too long";
+const SHORTER: &str = "pass the number as a parameter of the kernel";
+
 struct Reader<'a> {
     tokens: &'a [Spot],
     at: usize,
+    /// Those that were read.
+    operators: usize,
     names: &'a Names<'a>,
 }
 
@@ -124,9 +140,26 @@ impl<'a> Reader<'a> {
         {
             self.at += length;
             let right = self.sum(binds + 1)?;
-            left = Expression::Binary(operator, Box::new(left), Box::new(right));
+            left = self.joined(operator, left, right)?;
         }
         Ok(left)
+    }
+
+    fn joined(
+        &mut self,
+        operator: Operator,
+        left: Expression,
+        right: Expression,
+    ) -> Result<Expression, Wrong> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            return Err(self.wrong(TOO_LONG, SHORTER));
+        }
+        Ok(Expression::Binary(
+            operator,
+            Box::new(left),
+            Box::new(right),
+        ))
     }
 
     fn operand(&mut self) -> Result<Expression, Wrong> {
@@ -138,9 +171,8 @@ impl<'a> Reader<'a> {
             }
             "-" => {
                 self.at += 1;
-                let zero = Box::new(Expression::Number(0));
-                let operand = Box::new(self.operand()?);
-                Ok(Expression::Binary(Operator::Subtract, zero, operand))
+                let operand = self.operand()?;
+                self.joined(Operator::Subtract, Expression::Number(0), operand)
             }
             "(" => {
                 self.at += 1;
@@ -175,11 +207,7 @@ impl<'a> Reader<'a> {
                 self.expect(",")?;
                 let right = self.sum(0)?;
                 self.expect(")")?;
-                Ok(Expression::Binary(
-                    operator,
-                    Box::new(left),
-                    Box::new(right),
-                ))
+                self.joined(operator, left, right)
             }
             _ if TYPES.contains(&word) && self.text(1) == "(" => {
                 self.at += 1;

@@ -282,3 +282,34 @@ fn wrong_shapes_are_refused_at_their_column() {
     ];
     insta::assert_snapshot!(found.join("\n"));
 }
+
+/// On a stack of a size that a thread may have on any system.
+#[test]
+fn long_expressions_are_refused() {
+    let nested = |open: &str, close: &str, times| {
+        with_extent(&[&open.repeat(times), "n", &close.repeat(times)].concat())
+    };
+    let found = move || {
+        let shapes = [
+            ("(", ")", 128),
+            ("-", "", 49),
+            ("+", "", 256),
+            ("n * ", "", 49),
+            ("", " + 1", 49),
+            ("min(n, ", ")", 49),
+        ];
+        shapes.map(|(open, close, too_many)| {
+            let short = resolved(&nested(open, close, 20), Bounds::default()).1;
+            assert_eq!(short, [], "{open}n{close}");
+            let (_, endless) = resolved(&nested(open, close, 20_000), Bounds::default());
+            assert!(
+                endless[0].message.ends_with("the expression is too long"),
+                "{endless:?}"
+            );
+            refused(&nested(open, close, too_many), Bounds::default())
+        })
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 19);
+    let found = thread.spawn(found).unwrap().join().unwrap();
+    insta::assert_snapshot!(found.join("\n"));
+}

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::read::Reader;
@@ -71,8 +72,8 @@ impl Manifest {
         };
         if let Some((workspace, text)) = workspace {
             let document = parse(&text, &workspace)?;
-            if let Some(metadata) = table(&document, &["workspace", "metadata", "gpuk"]) {
-                Reader::new(&workspace, &text, findings).table(metadata, &mut config);
+            if let Some(metadata) = settings(&document, "workspace") {
+                Reader::new(&workspace, &text, findings).settings(metadata, &mut config);
                 // Not every package of a workspace has what a pattern for all of them names.
                 let patterns = config.kernels.iter_mut().chain(&mut config.host_objects);
                 patterns.for_each(|pattern| pattern.written = false);
@@ -81,8 +82,8 @@ impl Manifest {
                 read.push(workspace);
             }
         }
-        if let Some(metadata) = table(&document, &["package", "metadata", "gpuk"]) {
-            Reader::new(path, &text, findings).table(metadata, &mut config);
+        if let Some(metadata) = settings(&document, "package") {
+            Reader::new(path, &text, findings).settings(metadata, &mut config);
         }
         Ok(Self {
             name,
@@ -100,6 +101,11 @@ pub(super) fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, Manif
         source: Box::new(source),
     })?;
     Ok(document.into_inner())
+}
+
+/// What is set of gpuk for a `package` or a `workspace`.
+fn settings<'t, 'd>(document: &'d DeTable<'t>, of: &str) -> Option<&'d Spanned<DeValue<'t>>> {
+    table(document, &[of, "metadata"])?.get("gpuk")
 }
 
 pub(super) fn table<'t, 'd>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable<'t>> {

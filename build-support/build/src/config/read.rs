@@ -62,8 +62,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Puts what the table sets into `config`.
-    pub(super) fn table(&mut self, table: &DeTable<'_>, config: &mut Config) {
+    /// Puts what is set into `config`.
+    pub(super) fn settings(&mut self, value: &Spanned<DeValue<'_>>, config: &mut Config) {
+        match value.get_ref().as_table() {
+            Some(table) => self.table(table, config),
+            None => self.bad(value, "a table of gpuk's settings"),
+        }
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, config: &mut Config) {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "kernels" => self.set(&mut config.kernels, |r| r.list(value, pattern)),

@@ -3,6 +3,7 @@
 //! Typedefs are gone from such a text, so two equal types are equal here. What Rust makes of them is the
 //! business of `signature`.
 
+mod depth;
 mod parse;
 mod print;
 mod spelling;

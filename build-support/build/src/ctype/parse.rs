@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::depth::beyond;
 use super::spelling::{FUNDAMENTAL, fundamental_name, plain_value, value_type};
 use super::{Arg, CType, Name, Part, Qualifiers};
 
@@ -19,7 +20,7 @@ impl FromStr for CType {
     type Err = TypeError;
 
     fn from_str(text: &str) -> Result<Self, TypeError> {
-        let mut parser = Parser::new(text);
+        let mut parser = Parser::new(text)?;
         let parsed = parser.ty().filter(|_| parser.rest().is_empty());
         parsed.ok_or_else(|| parser.error())
     }
@@ -32,7 +33,7 @@ impl FromStr for CType {
 /// # Errors
 /// The text is not such a function.
 pub(crate) fn function_name(text: &str) -> Result<FunctionName, TypeError> {
-    let mut parser = Parser::new(text);
+    let mut parser = Parser::new(text)?;
     parser
         .function()
         .filter(|_| parser.rest().is_empty())
@@ -56,14 +57,22 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Self {
+    /// # Errors
+    /// The text is nested deeper than is read.
+    fn new(text: &'t str) -> Result<Self, TypeError> {
+        if let Some(at) = beyond(text) {
+            return Err(TypeError {
+                text: text.to_owned(),
+                at,
+            });
+        }
         let mut parser = Self {
             text,
             at: 0,
             values: Vec::new(),
         };
         parser.space();
-        parser
+        Ok(parser)
     }
 
     fn error(&self) -> TypeError {

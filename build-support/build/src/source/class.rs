@@ -39,6 +39,15 @@ impl Parser<'_, '_> {
     }
 
     fn definition(&mut self, from: usize, header: &Header, public: bool) -> Option<Definition> {
+        self.deeper(|parser| parser.definition_here(from, header, public))?
+    }
+
+    fn definition_here(
+        &mut self,
+        from: usize,
+        header: &Header,
+        public: bool,
+    ) -> Option<Definition> {
         let tokens = self.tokens;
         let mut key = from;
         while matches!(

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use super::annotation::DeclaredAnnotation;
 use super::lexer::lex;
 
+/// Words of an annotation that are compared with those written: time and memory grow with their square. Those of a longer
+/// one, which is refused, have its line alone.
+const MAX_WORDS: usize = 1024;
+
 /// Gives annotations, which come in the order of the text, and their tokens the columns they have in their files.
 ///
 /// What a macro of the user's brings along has none: its line is where that macro is used.
@@ -76,13 +80,16 @@ impl File {
         let first = places.first().map_or(0, |(_, offset)| *offset);
         let (line, column) = of(first);
         (annotation.place.line, annotation.place.column) = (line, Some(column));
+        self.at = behind;
+        if places.len().max(annotation.tokens.len()) > MAX_WORDS {
+            return;
+        }
         let spelt: Vec<_> = places.iter().map(|(text, _)| text.as_str()).collect();
         let found: Vec<_> = annotation.tokens.iter().map(|it| it.text.clone()).collect();
         for (spot, index) in annotation.tokens.iter_mut().zip(aligned(&spelt, &found)) {
             let (line, column) = of(places.get(index).map_or(first, |(_, at)| *at));
             (spot.place.line, spot.place.column) = (line, Some(column));
         }
-        self.at = behind;
     }
 
     /// What stands in the parentheses behind a name, and where that starts.

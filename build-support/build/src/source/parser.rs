@@ -23,6 +23,7 @@ pub(super) fn parse<'t>(tokens: &[Token<'t>], files: &[PathBuf]) -> Declarations
         files,
         scope: Vec::new(),
         c_linkage: false,
+        depth: 0,
         ahead: None,
         out: Declarations::default(),
         functions: HashMap::new(),
@@ -45,11 +46,17 @@ struct Function<'a, 't> {
     template: bool,
 }
 
+/// How deep namespaces, `extern "C"` and classes may be nested; what stands deeper is passed over, and the kernels there
+/// are told of as all that are found in the PTX alone.
+const MAX_DEPTH: usize = 64;
+
 pub(super) struct Parser<'a, 't> {
     pub(super) tokens: Tokens<'a, 't>,
     files: &'a [PathBuf],
     pub(super) scope: Vec<String>,
     c_linkage: bool,
+    /// How many scopes and classes are around what is read.
+    depth: usize,
     /// Where the annotations in front of the declaration start.
     ahead: Option<usize>,
     pub(super) out: Declarations,
@@ -71,6 +78,23 @@ impl<'a, 't> Parser<'a, 't> {
         Place::line(file, line)
     }
 
+    /// Calls for what stands one level deeper; none where that is too deep.
+    pub(super) fn deeper<R>(&mut self, read: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        Some(found)
+    }
+
+    /// Reads the declarations of the scope that opens here; gives the position after it.
+    fn scope_at(&mut self, open: usize) -> usize {
+        let end = self.deeper(|parser| parser.scope(open + 1) + 1);
+        end.unwrap_or_else(|| self.tokens.after_group(open))
+    }
+
     /// Reads declarations up to the `}` that closes the scope; gives its position.
     fn scope(&mut self, mut at: usize) -> usize {
         while at < self.tokens.0.len() && !self.tokens.is(at, "}") {
@@ -90,7 +114,7 @@ impl<'a, 't> Parser<'a, 't> {
                 let outer = self.c_linkage;
                 self.c_linkage = tokens.is(at + 1, "\"C\"");
                 let end = if tokens.is(at + 2, "{") {
-                    self.scope(at + 3) + 1
+                    self.scope_at(at + 2)
                 } else {
                     self.declaration(at, at + 2, None)
                 };
@@ -103,8 +127,12 @@ impl<'a, 't> Parser<'a, 't> {
             "using" => self.using(at),
             "{" => tokens.after_group(at),
             _ if tokens.is_annotation(at) => {
-                self.ahead.get_or_insert(at);
-                let end = self.statement(tokens.after_attribute(at).unwrap_or(at + 1));
+                self.ahead = Some(at);
+                let mut next = at;
+                while tokens.is_annotation(next) {
+                    next = tokens.after_attribute(next).unwrap_or(next + 1);
+                }
+                let end = self.statement(next);
                 self.ahead = None;
                 end
             }
@@ -135,9 +163,9 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let depth = self.scope.len();
         self.scope.append(&mut names);
-        let close = self.scope(next + 1);
+        let end = self.scope_at(next);
         self.scope.truncate(depth);
-        close + 1
+        end
     }
 
     fn template(&mut self, at: usize) -> usize {

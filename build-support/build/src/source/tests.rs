@@ -212,3 +212,37 @@ struct E { std::array<std::pair<int, float>, 3> a; unsigned long long k; const c
     ");
     insta::assert_snapshot!(format!("{:?}", read.aliases), @r#"{"AnonPtr": ["Anon"], "T": ["float"], "Tag": ["Tag_st"], "word": ["int"]}"#);
 }
+
+/// On a stack of a size that a thread may have on any system: the names of the kernels.
+fn kernels_of_deep(text: String) -> Vec<String> {
+    let read = move || Declarations::read(&text).kernels;
+    let thread = std::thread::Builder::new().stack_size(1 << 19);
+    let kernels = thread.spawn(read).unwrap().join().unwrap();
+    kernels.into_iter().map(|kernel| kernel.name).collect()
+}
+
+#[test]
+fn what_is_nested_too_deep_is_passed_over() {
+    let kernel = |name| format!("__attribute__((global)) void {name}(int *p) {{}}");
+    for open in [
+        "namespace a {",
+        "extern \"C\" {",
+        "struct S {",
+        "template<class T> struct S {",
+    ] {
+        let nested = |times| {
+            let close = if open.contains("struct") { "};" } else { "}" };
+            [&open.repeat(times), &*kernel("deep"), &close.repeat(times)].concat()
+                + &kernel("behind")
+        };
+        let found = kernels_of_deep(nested(20_000));
+        assert_eq!(found, ["behind"], "{open}");
+        assert_eq!(kernels_of_deep(open.repeat(5_000)), [""; 0], "{open}");
+        if !open.contains("struct") {
+            assert_eq!(kernels_of_deep(nested(64)), ["deep", "behind"], "{open}");
+            assert_eq!(kernels_of_deep(nested(65)), ["behind"], "{open}");
+        }
+    }
+    let annotated = "__attribute__((__gpuk__(\"launch\", \"\")))".repeat(5_000) + &kernel("k");
+    assert_eq!(kernels_of_deep(annotated), ["k"]);
+}

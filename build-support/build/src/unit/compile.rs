@@ -56,7 +56,8 @@ pub(super) fn compile(
     let whole = preprocessed.whole();
     let behind = preprocessed.behind;
     let Some(declarations) = preprocessed.declarations else {
-        let module = parse(&whole, &job.source.path)?;
+        let module = Module::parse(String::from_utf8_lossy(&whole).into_owned())
+            .map_err(|error| UnitError::unreadable_source(&job.source.path, &error))?;
         return Ok(Compiled {
             module,
             asked: None,

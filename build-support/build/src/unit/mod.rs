@@ -40,7 +40,7 @@ pub(crate) use headers::Prefixes;
 pub(crate) use key::settled;
 
 use crate::config::Arch;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Level, Place};
 use crate::digest::{Digest, FileDigests};
 use crate::discover::{KernelSource, Language};
 use crate::folders::Folders;
@@ -351,9 +351,29 @@ impl UnitError {
         }
     }
 
+    /// Of PTX that the compiler or gpuk made: its lines are in no file of the user's.
     pub(crate) fn unreadable(source: &Path, error: &ParseError) -> Self {
         let message = format!("the PTX of `{}` cannot be read: {error}", source.display());
         Self::findings(vec![Diagnostic::new(None, Level::Error, message)])
+    }
+
+    /// Of a source that is PTX itself.
+    fn unreadable_source(source: &Path, error: &ParseError) -> Self {
+        let ParseError {
+            position,
+            expected,
+            found,
+        } = error;
+        let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        let place = Place {
+            file: source.to_owned(),
+            line: number(position.line),
+            column: Some(number(position.column)),
+        };
+        let message = format!("expected {expected}, found {found}");
+        Self::findings(vec![
+            Diagnostic::new(None, Level::Error, message).at(place, ""),
+        ])
     }
 
     /// Every finding gets a place.

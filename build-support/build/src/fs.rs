@@ -50,6 +50,10 @@ pub fn create_dir(path: &Path) -> Result<(), FsError> {
 pub(crate) fn remove_file(path: &Path) -> Result<(), FsError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // An empty folder in the file's place is nobody's.
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            context(std::fs::remove_dir(path), "remove", path)
+        }
         result => context(result, "remove", path),
     }
 }

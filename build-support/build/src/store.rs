@@ -141,7 +141,7 @@ impl Store {
 
     /// What a source read the last times, the latest first, as far as that is known and undamaged.
     pub(crate) fn traces(&self, input: &Digest) -> Vec<Trace> {
-        let traces: Vec<Trace> = read_json(&self.trace_path(input)).unwrap_or_default();
+        let traces: Vec<Trace> = unsealed(&self.trace_path(input)).unwrap_or_default();
         let sound = traces.into_iter().filter(|trace| trace.content.is_sound());
         sound.collect()
     }
@@ -152,7 +152,7 @@ impl Store {
         traces.retain(|old| old.files != trace.files || old.absent != trace.absent);
         traces.insert(0, trace);
         traces.truncate(TRACES);
-        fs::write(&self.trace_path(input), &to_json(&traces)).map(drop)
+        fs::write(&self.trace_path(input), &sealed(&traces)).map(drop)
     }
 
     /// A unit that reads back whole.
@@ -183,7 +183,7 @@ impl Store {
 
     /// Keeps a unit, if the folder can be written to; one that another process kept first stays.
     pub(crate) fn keep(&self, unit: &Unit) {
-        let record = to_json(&unit.record);
+        let record = sealed(&unit.record);
         let files: [(&str, &[u8]); 3] = [
             ("module.ptx", &unit.ptx),
             ("module.cubin", &unit.cubin),
@@ -299,7 +299,7 @@ fn size(folder: &Path) -> u64 {
 }
 
 fn read_unit(dir: &Path, key: &Digest) -> Option<Unit> {
-    let record: UnitRecord = read_json(&dir.join("unit.json"))?;
+    let record: UnitRecord = unsealed(&dir.join("unit.json"))?;
     let ptx = fs::read(&dir.join("module.ptx")).ok()?;
     let cubin = fs::read(&dir.join("module.cubin")).ok()?;
     let whole = Digest::of(&ptx) == record.ptx && Digest::of(&cubin) == record.cubin;
@@ -309,6 +309,21 @@ fn read_unit(dir: &Path, key: &Digest) -> Option<Unit> {
         ptx,
         cubin,
     })
+}
+
+/// A record with the digest of its text on the line before: one that was damaged into another sound one is told, too.
+pub(crate) fn sealed<T: Serialize>(record: &T) -> Vec<u8> {
+    let text = to_json(record);
+    [Digest::of(&text).as_str().as_bytes(), b"\n", &text].concat()
+}
+
+/// A record as it was sealed.
+pub(crate) fn unsealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let sealed = fs::read(path).ok()?;
+    let end = sealed.iter().position(|byte| *byte == b'\n')?;
+    let (seal, text) = (&sealed[..end], &sealed[end + 1..]);
+    let whole = Digest::of(text).as_str().as_bytes() == seal;
+    whole.then(|| serde_json::from_slice(text).ok())?
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
@@ -355,10 +370,16 @@ mod tests {
         for file in ["module.ptx", "module.cubin", "unit.json"] {
             let path = store.unit_path(&unit.key).join(file);
             let whole = std::fs::read(&path).unwrap();
-            std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-            assert!(store.unit(&unit.key).is_none(), "{file}");
-            assert!(!store.unit_path(&unit.key).exists());
-            store.keep(&unit);
+            let mut other = whole.clone();
+            // A bit of a number or a letter: it is still JSON.
+            let last = other.iter().rposition(u8::is_ascii_alphanumeric).unwrap();
+            other[last] ^= 1;
+            for damaged in [&whole[..whole.len() / 2], &other] {
+                std::fs::write(&path, damaged).unwrap();
+                assert!(store.unit(&unit.key).is_none(), "{file}");
+                assert!(!store.unit_path(&unit.key).exists());
+                store.keep(&unit);
+            }
         }
         assert_eq!(store.lost(), None);
         let left = std::fs::read_dir(folder.path().join("units"))

@@ -28,7 +28,7 @@ use crate::kernel::Signatures;
 use crate::message;
 use crate::recipe::RECIPE;
 use crate::run::ToolCommand;
-use crate::store::{Trace, read_json, to_json};
+use crate::store::{Trace, sealed, to_json, unsealed};
 use crate::unit::{Shop, UnitError, shadow};
 
 pub use link::LinkError;
@@ -214,7 +214,7 @@ impl<'a> HostJob<'a> {
 impl Object {
     fn stored(shop: &Shop<'_>, key: &Digest) -> Option<Self> {
         shop.store.entry(key, |folder| {
-            let record: ObjectRecord = read_json(&folder.join(RECORD))?;
+            let record: ObjectRecord = unsealed(&folder.join(RECORD))?;
             let bytes = crate::fs::read(&folder.join(OBJECT)).ok()?;
             let whole = Digest::of(&bytes) == record.object;
             whole.then(|| Self {
@@ -226,7 +226,7 @@ impl Object {
     }
 
     fn keep(&self, shop: &Shop<'_>) {
-        let record = to_json(&self.record);
+        let record = sealed(&self.record);
         let files: [(&str, &[u8]); 2] = [(OBJECT, &self.bytes), (RECORD, &record)];
         shop.store.keep_entry(&self.key, &files);
     }

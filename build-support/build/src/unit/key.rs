@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Shop;
 use crate::config::KernelConfig;
 use crate::digest::Digest;
-use crate::store::{read_json, to_json};
+use crate::store::{sealed, to_json, unsealed};
 
 /// The file of an entry in the store.
 const RECORD: &str = "unit.json";
@@ -29,13 +29,13 @@ pub(crate) fn settled(
 
 /// The names by which kernels of a content may be set, if that was compiled before.
 pub(super) fn kernels(shop: &Shop<'_>, content: &Digest) -> Option<Vec<String>> {
-    let read = |folder: &std::path::Path| read_json(&folder.join(RECORD));
+    let read = |folder: &std::path::Path| unsealed(&folder.join(RECORD));
     shop.store.entry(&place(content), read)
 }
 
 /// Keeps those names.
 pub(super) fn keep(shop: &Shop<'_>, content: &Digest, kernels: &[String]) {
-    let files: [(&str, &[u8]); 1] = [(RECORD, &to_json(&kernels))];
+    let files: [(&str, &[u8]); 1] = [(RECORD, &sealed(&kernels))];
     shop.store.keep_entry(&place(content), &files);
 }
 

@@ -60,6 +60,10 @@ pub fn checkify<T, E>(
 /// Neither this nor the launches wait, even if the payload's launches run on another stream or device. Of a scope with
 /// [`skip_if_failed`](Scope::skip_if_failed) the launches to come wait for them on the device, and do nothing if
 /// one failed.
+///
+/// What is done once in a context is the exception: its first launch allocates, and its first launch that has to know of a
+/// payload loads code. The driver may wait for that until all devices are idle (seen with two H200), so let both happen
+/// before it matters.
 pub fn check_error(scope: &Scope, payload: ErrorPayload) {
     let mut state = scope.lock();
     let before = state.launches;

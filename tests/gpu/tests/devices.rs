@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gpuk::{CudaSlice, CudaStream, ErrorPayload, FailedCheck, Launch, LaunchError, Scope};
 use gpuk_gpu_tests::scopes::Kernels;
 
-/// Cycles of some milliseconds.
-const LONG: u64 = 5_000_000;
+/// Cycles of some tens of milliseconds.
+const LONG: u64 = 50_000_000;
 
 struct Device {
     stream: Arc<CudaStream>,
@@ -16,10 +16,19 @@ struct Device {
 impl Device {
     fn new(ordinal: usize) -> Self {
         let context = gpuk::device(ordinal).unwrap();
-        Self {
+        let device = Self {
             stream: context.new_stream().unwrap(),
             kernels: Kernels::load(&context).unwrap(),
+        };
+        // What the driver loads and allocates once in a context, it waits for until all devices are idle.
+        let mut x = device.stream.clone_htod(&[0; 100]).unwrap();
+        for skips in [false, true] {
+            let scope = Scope::new(&device.stream).after(device.slow(0));
+            let scope = if skips { scope.skip_if_failed() } else { scope };
+            device.add(&scope, &mut x, 0, 1);
+            scope.finish().check().unwrap();
         }
+        device
     }
 
     /// A scope that takes its time, and fails then with that code if it is not 0.

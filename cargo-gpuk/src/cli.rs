@@ -46,7 +46,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compile the kernels and write artifacts and wrappers
-    Build(Work),
+    Build(Build),
     /// Compile and validate the kernels; artifacts and wrappers stay as they are
     Check(Check),
     /// List the kernels with their Rust signatures
@@ -84,7 +84,8 @@ impl Command {
     /// What the command shows.
     pub(crate) fn display(&self) -> &Display {
         match self {
-            Self::Build(work) | Self::List(work) | Self::CompileCommands(work) => &work.display,
+            Self::Build(build) => &build.work.display,
+            Self::List(work) | Self::CompileCommands(work) => &work.display,
             Self::Check(check) => &check.work.display,
             Self::Expand(expand) => &expand.work.display,
             Self::Inspect(inspect) => &inspect.work.display,
@@ -120,12 +121,26 @@ pub struct Work {
     pub display: Display,
 }
 
+/// `cargo gpuk build`.
+#[derive(Debug, Args)]
+pub struct Build {
+    /// Which packages, how, and what is shown.
+    #[command(flatten)]
+    pub work: Work,
+    /// Print the commands that would be run, and run none; they run in the package's folder
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// `cargo gpuk check`.
 #[derive(Debug, Args)]
 pub struct Check {
     /// As of `build`.
     #[command(flatten)]
     pub work: Work,
+    /// As of `build`: print the commands that would be run, and run none
+    #[arg(long, conflicts_with = "rust")]
+    pub dry_run: bool,
     /// Check the Rust code too: runs `cargo check` and passes its messages on, as an editor wants it
     #[arg(long)]
     pub rust: bool,

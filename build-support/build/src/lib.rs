@@ -12,6 +12,7 @@ mod capture;
 mod cargo;
 mod check;
 pub mod code;
+pub mod commands;
 pub mod config;
 mod ctype;
 pub mod diagnostic;

@@ -80,10 +80,9 @@ pub(crate) fn make<'a>(
     fs::create_dir(shop.work)?;
     let (fragments, jobs): (Vec<_>, Vec<_>) =
         plan.jobs.iter().partition(|job| job.is_fragment(shop));
-    let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
+    let to_do = expect(&jobs, shop);
     let host = plan.host.iter().filter(|job| job.key(shop).is_none());
     shop.progress.planned(to_do + host.count());
-    shop.headers.expect(to_do / shop.tools.archs().len().max(1));
 
     let mut outcome = Outcome::default();
     outcome.run(jobs, shop, tokens)?;
@@ -135,6 +134,13 @@ pub(crate) fn make<'a>(
         objects,
         files: files.into_iter().collect(),
     })
+}
+
+/// Says what is to be made, on which it depends how sources are preprocessed; how many they are.
+pub(crate) fn expect(jobs: &[&Job<'_>], shop: &Shop<'_>) -> usize {
+    let to_do = jobs.iter().filter(|job| job.key(shop).is_none()).count();
+    shop.headers.expect(to_do / shop.tools.archs().len().max(1));
+    to_do
 }
 
 /// Links the modules whose parts could all be made.

@@ -215,7 +215,7 @@ fn compiled(
 }
 
 /// A compiler that refuses the configuration is a finding.
-fn refused(
+pub(crate) fn refused(
     error: ToolsError,
     findings: &mut Vec<Diagnostic>,
     sources: &Sources,
@@ -229,7 +229,7 @@ fn refused(
     }
 }
 
-fn stop_at_errors(
+pub(crate) fn stop_at_errors(
     findings: &mut Vec<Diagnostic>,
     sources: &Sources,
     read: &[PathBuf],

@@ -119,13 +119,23 @@ impl Store {
     /// # Errors
     /// The folder of the traces cannot be made. Units that cannot be kept are made again; see [`Self::lost`].
     pub(crate) fn open(shared: &Path, own: &Path) -> Result<Self, FsError> {
-        let store = Self {
+        let store = Self::at(shared, own);
+        fs::create_dir(&store.traces)?;
+        Ok(store)
+    }
+
+    /// The same, to be read alone: nothing is made.
+    pub(crate) fn at(shared: &Path, own: &Path) -> Self {
+        Self {
             units: shared.join("units"),
             traces: own.join("traces"),
             lost: Mutex::default(),
-        };
-        fs::create_dir(&store.traces)?;
-        Ok(store)
+        }
+    }
+
+    /// Whether there is an entry, whole or not.
+    pub(crate) fn has(&self, key: &Digest) -> bool {
+        self.unit_path(key).is_dir()
     }
 
     /// Why a unit could not be kept, if one could not.

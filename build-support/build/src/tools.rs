@@ -120,9 +120,18 @@ impl Tools {
     /// Finds the compilers and their recipes for a package.
     pub(crate) fn ready(package: &Package, env: &Env) -> Result<Self, ToolsError> {
         package.write_header()?;
+        let (tools, known) = Self::find(package, env)?;
+        fs::write(&kept(package), &to_json(&known))?;
+        Ok(tools)
+    }
 
-        let kept = package.out.join("tools.json");
-        let known: Known = read_json(&kept).unwrap_or_default();
+    /// The same, and nothing is written.
+    pub(crate) fn found(package: &Package, env: &Env) -> Result<Self, ToolsError> {
+        Self::find(package, env).map(|(tools, _)| tools)
+    }
+
+    fn find(package: &Package, env: &Env) -> Result<(Self, Known), ToolsError> {
+        let known: Known = read_json(&kept(package)).unwrap_or_default();
         let toolchain = toolchain::find(&package.toolchain(known.toolchain.clone()), env)?;
         let request = HostRequest {
             setting: package.config.host_compiler.clone(),
@@ -167,16 +176,16 @@ impl Tools {
             archs: listed,
             recipes: keyed,
         };
-        fs::write(&kept, &to_json(&known))?;
         let relocatable = recipes.iter().map(|(arch, it)| (*arch, it.relocatable()));
-        Ok(Self {
+        let tools = Self {
             toolchain,
             host,
             targets,
             relocatable: relocatable.collect(),
             recipes,
             wrapper: package.config.wrapper.clone(),
-        })
+        };
+        Ok((tools, known))
     }
 
     /// What is compiled for, lowest first.
@@ -287,6 +296,11 @@ impl Tools {
         let mut own = self.own_folders();
         own.any(|folder| path.starts_with(folder))
     }
+}
+
+/// The file of what was found for the last build.
+fn kept(package: &Package) -> PathBuf {
+    package.out.join("tools.json")
 }
 
 /// Tells an architecture that nvcc does not know from other things that it does not accept.

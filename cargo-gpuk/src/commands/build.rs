@@ -6,15 +6,19 @@ use gpuk_build::env::Env;
 use gpuk_build::pipeline::Depth;
 use gpuk_build::vendor;
 
+use super::dry;
 use super::kernels::{self, Done};
-use crate::cli::Work;
+use crate::cli::{Build, Work};
 use crate::exit::Exit;
 use crate::message::ArtifactMessage;
 use crate::ui::Shell;
 
 /// Compiles and writes artifacts and wrappers.
-pub(super) fn build(work: &Work, shell: &Shell) -> Exit {
-    through(work, shell, Depth::Build)
+pub(super) fn build(build: &Build, shell: &Shell) -> Exit {
+    match build.dry_run {
+        true => dry::dry(&build.work, shell),
+        false => through(&build.work, shell, Depth::Build),
+    }
 }
 
 /// To a depth, and a last line that says how it went.

@@ -9,7 +9,7 @@ use gpuk_build::error::chain;
 use gpuk_build::pipeline::Depth;
 use serde_json::Value;
 
-use super::{build, cargo, kernels};
+use super::{build, cargo, dry, kernels};
 use crate::cli::{Check, Work};
 use crate::exit::Exit;
 use crate::ui::Shell;
@@ -19,6 +19,9 @@ const SHOWS: &str = "gpuk::include_kernels!";
 
 /// Compiles and validates; writes nothing but the store that the next build draws on.
 pub(super) fn check(check: &Check, shell: &Shell) -> Exit {
+    if check.dry_run {
+        return dry::dry(&check.work, shell);
+    }
     if !check.rust {
         return build::through(&check.work, shell, Depth::Check);
     }

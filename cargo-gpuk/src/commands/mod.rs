@@ -8,6 +8,7 @@ mod clean;
 mod completions;
 mod database;
 mod doctor;
+mod dry;
 mod expand;
 mod explain;
 mod inspect;
@@ -30,7 +31,7 @@ use crate::ui::Shell;
 pub(crate) fn run(command: Command) -> Exit {
     let shell = Shell::new(command.display());
     let exit = match &command {
-        Command::Build(work) => build::build(work, &shell),
+        Command::Build(build) => build::build(build, &shell),
         Command::Check(check) => check::check(check, &shell),
         Command::List(work) => list::list(work, &shell),
         Command::Expand(expand) => expand::expand(expand, &shell),

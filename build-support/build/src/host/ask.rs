@@ -1,11 +1,15 @@
 //! The types of functions, from the device compiler: `decltype` of a function calls nothing.
 
+use std::path::PathBuf;
+
 use super::HostJob;
 use super::read::Read;
+use crate::config::Arch;
 use crate::diagnostic::Level;
 use crate::fs;
 use crate::message;
 use crate::probe::{self, Answers, Probe};
+use crate::run::ToolCommand;
 use crate::source::annotation;
 use crate::unit::{Shop, UnitError};
 
@@ -13,15 +17,24 @@ use crate::unit::{Shop, UnitError};
 const ATTEMPTS: usize = 8;
 
 impl HostJob<'_> {
+    /// The command, and the files that it reads and writes.
+    pub(super) fn asking(
+        &self,
+        arch: Arch,
+        shop: &Shop<'_>,
+    ) -> Result<(ToolCommand, [PathBuf; 2]), UnitError> {
+        let (text, ptx) = (self.scratch(shop, "probed.ii"), self.scratch(shop, "ptx"));
+        let recipe = shop.tools.recipe(arch, false)?;
+        let command = recipe.compile(&text, &ptx, self.source, &shop.package.root);
+        Ok((shop.tools.wrapped(command), [text, ptx]))
+    }
+
     /// Compiles the text with the probe behind it for the lowest architecture; nothing else of the result is used.
     pub(super) fn ask(&self, shop: &Shop<'_>, read: &Read) -> Result<Answers, UnitError> {
         let Some(arch) = shop.tools.archs().first() else {
             return Ok(Answers::default());
         };
-        let (text, ptx) = (self.scratch(shop, "probed.ii"), self.scratch(shop, "ptx"));
-        let recipe = shop.tools.recipe(*arch, false)?;
-        let command = recipe.compile(&text, &ptx, self.source, &shop.package.root);
-        let command = shop.tools.wrapped(command);
+        let (command, [text, ptx]) = self.asking(*arch, shop)?;
         let mut probe = Probe::of_functions(&read.declarations);
         for attempt in 0.. {
             let mut probed = annotation::without(&read.text);

@@ -204,6 +204,24 @@ impl<'a> HostJob<'a> {
         command.env("TMPDIR", shop.work)
     }
 
+    /// Whether the store has its object, as far as can be told without running anything.
+    pub(crate) fn is_kept(&self, shop: &Shop<'_>) -> bool {
+        (self.key(shop)).is_some_and(|trace| shop.store.has(&trace.content))
+    }
+
+    /// The commands that make it; none is run.
+    pub(crate) fn commands(&self, shop: &Shop<'_>) -> Result<Vec<ToolCommand>, UnitError> {
+        let mut commands = vec![read::of_host(self, shop)];
+        for arch in shop.tools.archs() {
+            commands.push(read::of_device(self, *arch, shop)?.0);
+        }
+        commands.push(self.nvcc(shop));
+        if let Some(arch) = shop.tools.archs().first() {
+            commands.push(self.asking(*arch, shop)?.0);
+        }
+        Ok(commands)
+    }
+
     /// A file of this object's own in the work folder.
     fn scratch(&self, shop: &Shop<'_>, extension: &str) -> PathBuf {
         let name = Digest::of(self.source.as_os_str().as_encoded_bytes());

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{HostJob, digests};
+use crate::config::Arch;
 use crate::digest::Digest;
 use crate::fs;
 use crate::message;
-use crate::run::ToolOutput;
+use crate::run::{ToolCommand, ToolOutput};
 use crate::source::Declarations;
 use crate::unit::{Shop, UnitError};
 
@@ -63,17 +64,15 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
         let files: Vec<_> = of_source().collect();
         Err(UnitError::findings(findings).having_read(&files))
     };
-    let host = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
-    let output = shop.run(&host.dir(root).env("TMPDIR", shop.work))?;
+    let output = shop.run(&of_host(job, shop))?;
     checked(&output)?;
     let mut files: BTreeSet<_> = dependencies(&String::from_utf8_lossy(&output.stdout))
         .into_iter()
         .collect();
     let mut lowest = None;
     for arch in shop.tools.archs() {
-        let out = job.scratch(shop, "ii");
-        let recipe = shop.tools.recipe(*arch, false)?;
-        let output = shop.run(&recipe.preprocess(job.source, &out, root))?;
+        let (command, out) = of_device(job, *arch, shop)?;
+        let output = shop.run(&command)?;
         checked(&output)?;
         let text = fs::read(&out)?;
         let declarations = Declarations::read(&String::from_utf8_lossy(&text));
@@ -93,6 +92,25 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
         declarations,
         files: files.into_iter().collect(),
     })
+}
+
+/// What says which files the host's pass reads.
+pub(super) fn of_host(job: &HostJob<'_>, shop: &Shop<'_>) -> ToolCommand {
+    let command = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
+    let command = command.dir(&shop.package.root);
+    command.env("TMPDIR", shop.work)
+}
+
+/// What preprocesses for an architecture, and the file that it writes.
+pub(super) fn of_device(
+    job: &HostJob<'_>,
+    arch: Arch,
+    shop: &Shop<'_>,
+) -> Result<(ToolCommand, PathBuf), UnitError> {
+    let out = job.scratch(shop, "ii");
+    let recipe = shop.tools.recipe(arch, false)?;
+    let command = recipe.preprocess(job.source, &out, &shop.package.root);
+    Ok((command, out))
 }
 
 /// The files of a rule for make: behind the colon, blanks in names escaped, lines joined.

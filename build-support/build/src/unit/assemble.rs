@@ -1,6 +1,7 @@
 //! `Checked -> Unit`: ptxas has the last word on PTX, and makes the cubin.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use gpuk_device::driver::DriverVersion;
 
@@ -13,6 +14,7 @@ use crate::digest::Digest;
 use crate::fs;
 use crate::kernel::Signatures;
 use crate::resources;
+use crate::run::ToolCommand;
 use crate::store::{Unit, UnitRecord};
 
 /// Assembles for the job's architecture; what `-ptx` lets pass (unresolved functions, too much shared
@@ -84,12 +86,9 @@ fn run(
     text: &str,
     signatures: &Signatures,
 ) -> Result<Assembled, UnitError> {
-    let (ptx, cubin) = (job.scratch(shop, "checked.ptx"), job.scratch(shop, "cubin"));
+    let (command, ptx) = command(job, shop)?;
     fs::write_private(&ptx, text.as_bytes())?;
-    let recipe = shop.tools.recipe(job.arch, false)?;
-    let verbose = [OsString::from("-v")];
-    let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
-    let output = shop.run(&shop.tools.wrapped(command))?;
+    let output = shop.run(&command)?;
     let failed = !output.status.success();
     let said = format!(
         "{}\n{}",
@@ -98,4 +97,13 @@ fn run(
     );
     let findings = assembler::findings(&said, failed, &ptx, text, (job, shop, signatures));
     Ok(Assembled { said, findings })
+}
+
+/// The command, and the file that it reads.
+pub(super) fn command(job: &Job<'_>, shop: &Shop<'_>) -> Result<(ToolCommand, PathBuf), UnitError> {
+    let (ptx, cubin) = (job.scratch(shop, "checked.ptx"), job.scratch(shop, "cubin"));
+    let recipe = shop.tools.recipe(job.arch, false)?;
+    let verbose = [OsString::from("-v")];
+    let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
+    Ok((shop.tools.wrapped(command), ptx))
 }

@@ -11,6 +11,7 @@ use crate::fs;
 use crate::message;
 use crate::probe::{self, Probe};
 use crate::prune::prune;
+use crate::run::ToolCommand;
 use crate::source::{Declarations, annotation};
 
 /// What the compiler made of a source.
@@ -64,10 +65,7 @@ pub(super) fn compile(
             findings: Vec::new(),
         });
     };
-    let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
-    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
-    let mut command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
-    command = shop.tools.wrapped(command);
+    let (mut command, [text, ptx]) = command(job, shop)?;
     if has_odd_name(&preprocessed.text) {
         command.args.retain(|arg| arg != LINE_INFO);
     }
@@ -131,6 +129,17 @@ pub(super) fn compile(
             false => Probe::none(),
         };
     }
+}
+
+/// The command, and the files that it reads and writes.
+pub(super) fn command(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+) -> Result<(ToolCommand, [PathBuf; 2]), UnitError> {
+    let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
+    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
+    let command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
+    Ok((shop.tools.wrapped(command), [text, ptx]))
 }
 
 fn is_of_probe(finding: &Diagnostic) -> bool {

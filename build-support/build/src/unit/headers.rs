@@ -15,6 +15,7 @@ use super::{Job, Shop};
 use crate::config::Arch;
 use crate::fs;
 use crate::prune::Headers;
+use crate::run::ToolCommand;
 use crate::source::Declarations;
 
 /// From how many units of an architecture on it pays.
@@ -48,9 +49,19 @@ impl Prefixes {
         self.wanted.store(units >= ENOUGH, Ordering::Relaxed);
     }
 
+    fn is_wanted(&self, shop: &Shop<'_>) -> bool {
+        self.wanted.load(Ordering::Relaxed) && shop.package.config.engine.prunes()
+    }
+
+    /// What would make the beginning of a job's source, if it is to have one.
+    pub(super) fn commands(&self, job: &Job<'_>, shop: &Shop<'_>) -> Option<Commands> {
+        let wanted = self.is_wanted(shop).then(|| Commands::of(job, shop));
+        wanted.flatten()
+    }
+
     /// The beginning of a job's source, where there is one to be had.
     pub(super) fn of(&self, job: &Job<'_>, shop: &Shop<'_>) -> Option<Arc<Prefix>> {
-        if !self.wanted.load(Ordering::Relaxed) || !shop.package.config.engine.prunes() {
+        if !self.is_wanted(shop) {
             return None;
         }
         let shared = self
@@ -85,28 +96,53 @@ impl Prefixes {
     }
 }
 
-impl Prefix {
-    fn make(job: &Job<'_>, shop: &Shop<'_>) -> Option<Self> {
+/// What makes a beginning: commands with the files that they write.
+pub(super) struct Commands {
+    /// An empty source.
+    source: PathBuf,
+    pub(super) text: (ToolCommand, PathBuf),
+    pub(super) defined: (ToolCommand, PathBuf),
+    pub(super) macros: [PathBuf; 2],
+}
+
+impl Commands {
+    fn of(job: &Job<'_>, shop: &Shop<'_>) -> Option<Self> {
         let kind = if job.is_linked() { "linked" } else { "headers" };
         let file = |extension: &str| {
             shop.work
                 .join(format!("{}.{kind}.{extension}", job.arch.sm()))
         };
-        let (source, text) = (file("cu"), file("ii"));
-        fs::write_private(&source, b"").ok()?;
+        let (source, text, defined) = (file("cu"), file("ii"), file("defined"));
         let recipe = shop.tools.recipe(job.arch, job.is_linked()).ok()?;
         let root = &shop.package.root;
-        let run = |command: crate::run::ToolCommand| {
-            let output = shop.run(&command).ok()?;
+        Some(Self {
+            text: (recipe.preprocess(&source, &text, root), text),
+            defined: (recipe.macros(&source, &defined, root)?, defined),
+            source,
+            macros: [file("system.h"), file("h")],
+        })
+    }
+}
+
+impl Prefix {
+    fn make(job: &Job<'_>, shop: &Shop<'_>) -> Option<Self> {
+        let root = &shop.package.root;
+        let Commands {
+            source,
+            text,
+            defined,
+            macros,
+        } = Commands::of(job, shop)?;
+        fs::write_private(&source, b"").ok()?;
+        let run = |command: &ToolCommand| {
+            let output = shop.run(command).ok()?;
             (output.status.success() && output.stderr.trim().is_empty()).then_some(())
         };
-        run(recipe.preprocess(&source, &text, root))?;
-        let text = String::from_utf8(fs::read(&text).ok()?).ok()?;
+        run(&text.0)?;
+        run(&defined.0)?;
+        let text = String::from_utf8(fs::read(&text.1).ok()?).ok()?;
         let text = between(&text, &source)?;
-        let defined = file("defined");
-        run(recipe.macros(&source, &defined, root)?)?;
-        let defined = String::from_utf8(fs::read(&defined).ok()?).ok()?;
-        let macros = [file("system.h"), file("h")];
+        let defined = String::from_utf8(fs::read(&defined.1).ok()?).ok()?;
         for (path, text) in macros.iter().zip(macros_of(&defined)) {
             fs::write_private(path, text.as_bytes()).ok()?;
         }

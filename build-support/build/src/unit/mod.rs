@@ -12,6 +12,7 @@ mod advice;
 mod assemble;
 mod assembler;
 mod checked;
+mod commands;
 mod compile;
 mod driver;
 mod headers;
@@ -36,6 +37,7 @@ use std::time::Instant;
 
 use gpuk_ptx::ParseError;
 
+pub(crate) use commands::Begun;
 pub(crate) use headers::Prefixes;
 pub(crate) use key::settled;
 
@@ -319,8 +321,7 @@ impl<'a> Job<'a> {
 
     /// Makes the unit of a module that several sources' parts are linked into, or takes it from the store.
     pub(crate) fn link(&self, shop: &Shop<'_>, parts: &[Part<'_>]) -> Result<Unit, UnitError> {
-        let keys = parts.iter().map(|part| part.unit.key.as_str().as_bytes());
-        let content = Digest::of_parts([self.recipe.as_str().as_bytes()].into_iter().chain(keys));
+        let content = self.link_content(parts.iter().map(|part| &part.unit.key));
         if let Some(kernels) = key::kernels(shop, &content)
             && let Some(unit) = self.stored(shop, &content, &kernels)
         {

@@ -92,10 +92,8 @@ pub(super) fn preprocess(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed,
 
 /// As [`preprocess`], all headers with the source.
 pub(super) fn whole(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, UnitError> {
-    let out = job.scratch(shop, "ii");
-    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
-    let command = recipe.preprocess(&job.source.path, &out, &shop.package.root);
-    let output = shop.run(&naming(command, shop))?;
+    let (command, out) = whole_command(job, shop)?;
+    let output = shop.run(&command)?;
     let findings = message::findings(&output.stderr, !output.status.success());
     if !output.status.success() {
         return Err(
@@ -103,6 +101,29 @@ pub(super) fn whole(job: &Job<'_>, shop: &Shop<'_>) -> Result<Preprocessed, Unit
         );
     }
     Ok(Preprocessed::read(fs::read(&out)?, None, shop))
+}
+
+/// The command of [`whole`], and the file that it writes.
+pub(super) fn whole_command(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+) -> Result<(ToolCommand, PathBuf), UnitError> {
+    let out = job.scratch(shop, "ii");
+    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
+    let command = recipe.preprocess(&job.source.path, &out, &shop.package.root);
+    Ok((naming(command, shop), out))
+}
+
+/// The command of [`behind`], and the file that it writes. None where the host compiler has no such option.
+pub(super) fn behind_command(
+    job: &Job<'_>,
+    shop: &Shop<'_>,
+    macros: &[PathBuf; 2],
+) -> Result<Option<(ToolCommand, PathBuf)>, UnitError> {
+    let out = job.scratch(shop, "ii");
+    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
+    let command = recipe.preprocess_behind(macros, &job.source.path, &out, &shop.package.root);
+    Ok(command.map(|command| (naming(command, shop), out)))
 }
 
 /// With the options by which `__FILE__` says names.
@@ -120,14 +141,10 @@ fn behind(
     shop: &Shop<'_>,
     prefix: Arc<Prefix>,
 ) -> Result<Option<Preprocessed>, UnitError> {
-    let out = job.scratch(shop, "ii");
-    let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
-    let command =
-        recipe.preprocess_behind(&prefix.macros, &job.source.path, &out, &shop.package.root);
-    let Some(command) = command else {
+    let Some((command, out)) = behind_command(job, shop, &prefix.macros)? else {
         return Ok(None);
     };
-    let output = shop.run(&naming(command, shop))?;
+    let output = shop.run(&command)?;
     // Of a source that it cannot preprocess, the compiler leaves no file.
     if !output.status.success() || !output.stderr.trim().is_empty() {
         return Ok(None);

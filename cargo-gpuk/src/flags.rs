@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
-use gpuk_build::config::Engine;
+use gpuk_build::config::{Engine, Memory};
 
 /// Which packages, as cargo selects them.
 #[derive(Debug, Clone, Args)]
@@ -43,6 +43,9 @@ pub struct Compilation {
     /// How many compilers run at once [default: the processors]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// How much memory they may take together: `8GiB`, `512MiB`, or `none` for any amount [default: what is left]
+    #[arg(long, value_name = "SIZE", env = "GPUK_MEMORY")]
+    pub memory: Option<Memory>,
     /// Folder of the results [default: cargo's target folder]
     #[arg(long, value_name = "DIR")]
     pub target_dir: Option<PathBuf>,

@@ -18,6 +18,7 @@ use crate::pool::Tokens;
 use crate::progress::Silent;
 use crate::render::Render;
 use crate::report::BINDINGS;
+use crate::unit::is_killed;
 use crate::vendor::{self, Stale, Vendored};
 
 /// Builds the kernels of the package whose build script calls this, as its manifest configures them.
@@ -260,7 +261,8 @@ impl Script {
             .iter()
             .for_each(|finding| directives.warning(finding));
         if let Err(error) = result {
-            if !matches!(error, ScriptError::Build(BuildError::Findings { .. })) {
+            let of_sources = matches!(error, ScriptError::Build(BuildError::Findings { .. }));
+            if !of_sources || findings.iter().any(is_killed) {
                 // What is missing may come from anywhere: cargo runs the script again at each build.
                 directives.rerun_if_changed(&self.out.join("never"));
             }

@@ -8,6 +8,7 @@
 
 pub mod annotation;
 mod archs;
+mod budget;
 mod capture;
 mod cargo;
 mod check;
@@ -39,6 +40,7 @@ mod make;
 mod message;
 mod outline;
 pub mod package;
+mod peak;
 pub mod pipeline;
 pub mod pool;
 mod probe;

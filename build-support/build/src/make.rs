@@ -5,13 +5,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::budget;
 use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::discover::{KernelSource, Sources};
 use crate::fs;
 use crate::host::{HostJob, MadeObject};
 use crate::pipeline::{BuildError, Failure};
-use crate::pool::{self, Tokens};
+use crate::pool::{self, Room, Tokens};
 use crate::store::Unit;
 use crate::tools::ToolsError;
 use crate::unit::{Job, Made, Part, Shop, UnitError};
@@ -154,7 +155,8 @@ fn link<'a>(
     if findings.iter().any(|finding| finding.level == Level::Error) {
         return Ok(Vec::new());
     }
-    let results = pool::run(&plan.links, tokens, |job| {
+    let needs = |job: &Job<'_>| (job.label(), job.needs(shop));
+    let results = side_by_side(&plan.links, (shop, tokens), needs, |job| {
         let name = job.source.path.to_str();
         let parts = made
             .iter()
@@ -202,7 +204,8 @@ fn objects<'a>(
     let mut jobs: Vec<_> = plan.host.iter().collect();
     jobs.sort_by_key(|job| std::cmp::Reverse(job.cost()));
     let mut objects = Vec::new();
-    for result in pool::run(&jobs, tokens, |job| job.make(shop)) {
+    let needs = |job: &&HostJob<'_>| (job.label(), job.needs(shop));
+    for result in side_by_side(&jobs, (shop, tokens), needs, |job| job.make(shop)) {
         match result {
             Ok(made) => {
                 files.extend(made.files.iter().cloned());
@@ -243,12 +246,34 @@ pub(crate) fn one(plan: &Plan<'_>, job: &Job<'_>, shop: &Shop<'_>) -> Result<Uni
     job.link(shop, &parts).map_err(fatal)
 }
 
+/// Runs jobs as far as processors and memory reach; `needs` says what a job is called and how many bytes it takes.
+fn side_by_side<J: Sync, R: Send>(
+    jobs: &[J],
+    (shop, tokens): (&Shop<'_>, &Tokens),
+    needs: impl Fn(&J) -> (String, u64),
+    work: impl Fn(&J) -> R + Sync,
+) -> Vec<R> {
+    let (labels, needs): (Vec<_>, Vec<_>) = jobs.iter().map(needs).unzip();
+    let held = |job: usize| {
+        if let (Some(label), Some(bytes)) = (labels.get(job), needs.get(job)) {
+            shop.progress.held(label, *bytes);
+        }
+    };
+    let room = Room {
+        limit: budget::limit(shop.package.config.memory),
+        needs: &needs,
+        held: &held,
+    };
+    pool::run(jobs, tokens, &room, work)
+}
+
 /// The error of a build that a unit alone decides.
 pub(crate) fn fatal(error: UnitError) -> BuildError {
     match error {
         UnitError::Tool(error) => error.into(),
         UnitError::Fs(error) => error.into(),
         UnitError::Recipe(error) => ToolsError::from(error).into(),
+        killed @ UnitError::Killed(_) => fatal(killed.told(&[])),
         UnitError::Findings { findings, files } => BuildError::Findings {
             failure: Box::new(Failure {
                 findings,
@@ -274,7 +299,8 @@ impl<'p, 'a> Outcome<'p, 'a> {
         tokens: &Tokens,
     ) -> Result<(), BuildError> {
         jobs.sort_by_cached_key(|job| std::cmp::Reverse(job.cost(shop)));
-        let results = pool::run(&jobs, tokens, |job| job.make(shop));
+        let needs = |job: &&Job<'_>| (job.label(), job.needs(shop));
+        let results = side_by_side(&jobs, (shop, tokens), needs, |job| job.make(shop));
         for (job, result) in jobs.into_iter().zip(results) {
             match result {
                 Ok(made) => self.made.push((job, made)),

@@ -117,6 +117,7 @@ impl Package {
         config.take_environment(env, findings);
         config.take_engine(env, findings);
         config.take_wrapper(env);
+        config.take_memory(env, findings);
         let store = StoreFolder::new(env, &out, findings);
         Ok(Self {
             store,

@@ -1,7 +1,6 @@
-//! Runs jobs side by side, within cargo's jobserver where there is one.
+//! Runs jobs side by side, within cargo's jobserver where there is one, and within memory where that is limited.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How many jobs may run at once.
@@ -60,29 +59,140 @@ impl Tokens {
     }
 }
 
+/// How much memory jobs may take together, and what each is expected to.
+pub(crate) struct Room<'r> {
+    /// Bytes; `None` is no limit.
+    pub(crate) limit: Option<u64>,
+    /// Bytes, by job; one that needs none never waits.
+    pub(crate) needs: &'r [u64],
+    /// Told once of each job that has to wait.
+    pub(crate) held: &'r (dyn Fn(usize) + Sync),
+}
+
+/// The jobs that have not started yet, and what the running ones take.
+struct Line<'r> {
+    room: &'r Room<'r>,
+    jobs: usize,
+    state: Mutex<State>,
+    /// A job has started or ended.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    next: usize,
+    running: usize,
+    taken: u64,
+    /// How many of the jobs were told to wait or did not have to.
+    told: usize,
+}
+
+/// A job that runs; what it takes is free when this is dropped.
+struct Running<'l> {
+    line: &'l Line<'l>,
+    index: usize,
+}
+
+impl Line<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn need(&self, job: usize) -> u64 {
+        self.room.needs.get(job).copied().unwrap_or(0)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().next >= self.jobs
+    }
+
+    /// Whether the next job may start: one at least always runs.
+    fn fits(&self, state: &State) -> bool {
+        let need = self.need(state.next);
+        let free = |limit: u64| limit.saturating_sub(state.taken);
+        let fits = self.room.limit.is_none_or(|limit| need <= free(limit));
+        fits || need == 0 || state.running == 0
+    }
+
+    /// Waits until the next job may start; `false` once all have.
+    fn wait(&self) -> bool {
+        let mut state = self.lock();
+        while state.next < self.jobs {
+            let next = state.next;
+            if self.fits(&state) {
+                return true;
+            }
+            if state.told <= next {
+                state.told = next + 1;
+                drop(state);
+                (self.room.held)(next);
+                state = self.lock();
+                continue;
+            }
+            let woken = self.changed.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        false
+    }
+
+    /// Takes the next job, unless another has come before.
+    fn start(&self) -> Option<Running<'_>> {
+        let mut state = self.lock();
+        let index = state.next;
+        if index >= self.jobs || !self.fits(&state) {
+            return None;
+        }
+        state.next += 1;
+        state.running += 1;
+        state.taken = state.taken.saturating_add(self.need(index));
+        self.changed.notify_all();
+        Some(Running { line: self, index })
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut state = self.line.lock();
+        state.running -= 1;
+        state.taken = state.taken.saturating_sub(self.line.need(self.index));
+        self.line.changed.notify_all();
+    }
+}
+
 /// Runs every job and returns the results in the order of the jobs, which start in that order.
+///
+/// Who waits for memory holds no token: other build scripts and rustc may have it meanwhile.
 pub(crate) fn run<J: Sync, R: Send>(
     jobs: &[J],
     tokens: &Tokens,
+    room: &Room<'_>,
     work: impl Fn(&J) -> R + Sync,
 ) -> Vec<R> {
-    let next = AtomicUsize::new(0);
+    let line = Line {
+        room,
+        jobs: jobs.len(),
+        state: Mutex::default(),
+        changed: Condvar::new(),
+    };
     let results = Mutex::new(Vec::with_capacity(jobs.len()));
     let worker = |implicit: bool| {
-        let waiting = || next.load(Ordering::Relaxed) < jobs.len();
-        while waiting() {
+        while line.wait() {
             // Cargo gives each build script one token that it need not ask for.
             let token = match implicit {
                 true => None,
-                false => match tokens.acquire(waiting) {
+                false => match tokens.acquire(|| !line.is_empty()) {
                     Some(token) => token,
                     None => return,
                 },
             };
-            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(running) = line.start() else {
+                continue;
+            };
+            let index = running.index;
             let Some(job) = jobs.get(index) else { return };
             let result = work(job);
             drop(token);
+            drop(running);
             if let Ok(mut results) = results.lock() {
                 results.push((index, result));
             }
@@ -100,29 +210,4 @@ pub(crate) fn run<J: Sync, R: Send>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_keep_the_order_and_the_limit_holds() {
-        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let jobs: Vec<_> = (0..50).collect();
-        let results = run(&jobs, &Tokens::fixed(3), |job| {
-            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            std::thread::sleep(Duration::from_millis(1));
-            running.fetch_sub(1, Ordering::SeqCst);
-            job * 2
-        });
-        assert_eq!(results, jobs.iter().map(|job| job * 2).collect::<Vec<_>>());
-        assert!(most.into_inner() <= 3);
-    }
-
-    #[test]
-    fn an_empty_jobserver_leaves_the_implicit_token() {
-        let tokens = Tokens {
-            limit: 4,
-            jobserver: Some(jobserver::Client::new(0).unwrap()),
-        };
-        assert_eq!(run(&[1, 2, 3], &tokens, |job| *job), [1, 2, 3]);
-    }
-}
+mod tests;

@@ -21,6 +21,11 @@ pub trait Progress: Sync {
         let _ = (unit, text);
     }
 
+    /// A unit waits for others to end: it is expected to need so many bytes of memory, and they leave less.
+    fn held(&self, unit: &str, bytes: u64) {
+        let _ = (unit, bytes);
+    }
+
     /// A compiler is started.
     fn running(&self, command: &ToolCommand) {
         let _ = command;

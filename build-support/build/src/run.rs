@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
+use crate::peak;
 use crate::response;
 
 /// A command as data; `Display` shows it as a shell would take it.
@@ -72,12 +73,18 @@ impl ToolCommand {
             false => None,
         };
         let command = shortened.as_ref().map_or(self, |short| &short.command);
-        let output = command.process().stdin(Stdio::null()).output();
+        let mut process = command.process();
+        process.stdin(Stdio::null());
+        process.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = process.spawn();
+        let child = child.map_err(|source| self.not_started(source))?;
+        let (output, peak) = peak::watched(child.id(), || child.wait_with_output());
         let output = output.map_err(|source| self.not_started(source))?;
         Ok(ToolOutput {
             status: output.status,
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            peak,
         })
     }
 
@@ -176,6 +183,8 @@ pub struct ToolOutput {
     pub stdout: Vec<u8>,
     /// Its standard error, invalid UTF-8 replaced.
     pub stderr: String,
+    /// The most memory that it and those that it started took, in bytes, as far as it was seen; on Linux alone.
+    pub peak: Option<u64>,
 }
 
 /// A process that could not be started or failed.

@@ -68,6 +68,9 @@ pub(crate) struct Trace {
     pub(crate) kernels: Vec<String>,
     /// How long the unit took to compile, in milliseconds: the longest starts first.
     pub(crate) took_ms: u64,
+    /// The most memory that a compiler took for the unit, in bytes, where that was seen.
+    #[serde(default)]
+    pub(crate) peak: Option<u64>,
     /// It does not compile by itself, and another source included it: there is no unit.
     #[serde(default)]
     pub(crate) fragment: bool,
@@ -168,6 +171,11 @@ impl Store {
     /// A unit that reads back whole.
     pub(crate) fn unit(&self, key: &Digest) -> Option<Unit> {
         self.entry(key, |dir| read_unit(dir, key))
+    }
+
+    /// Whether there is a unit, damaged or not.
+    pub(crate) fn has(&self, key: &Digest) -> bool {
+        self.unit_path(key).is_dir()
     }
 
     /// What `read` makes of an entry's folder; an entry of which it makes nothing is damaged.
@@ -447,6 +455,7 @@ mod tests {
             content: Digest::of(b"k"),
             kernels: vec![],
             took_ms: 5,
+            peak: None,
             fragment: false,
         };
         let input = Digest::of(b"input");

@@ -29,6 +29,9 @@ pub(super) fn command(
     if let Some(engine) = compilation.engine {
         command = command.env("GPUK_ENGINE", engine.as_str());
     }
+    if let Some(memory) = compilation.memory {
+        command = command.env("GPUK_MEMORY", memory.to_string());
+    }
     command
 }
 

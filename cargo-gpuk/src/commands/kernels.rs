@@ -135,6 +135,7 @@ pub(super) fn package(
         shell.error(format_args!("`--arch`: {error}"));
         return Err(Exit::Usage);
     }
+    package.config.memory = compilation.memory.or(package.config.memory);
     package.config.engine = compilation.engine.unwrap_or(package.config.engine);
     headers::find(&mut package, compilation, findings).map_err(|error| {
         shell.error(&error);

@@ -78,6 +78,14 @@ impl Progress for Bar<'_> {
         }
     }
 
+    fn held(&self, unit: &str, bytes: u64) {
+        if self.shell.is_verbose() {
+            let mebibytes = bytes.div_ceil(1 << 20);
+            let line = format_args!("{unit} for {mebibytes} MiB of memory");
+            self.bar.suspend(|| self.shell.status("Waiting", line));
+        }
+    }
+
     fn running(&self, command: &ToolCommand) {
         if self.shell.is_verbose() {
             self.bar.suspend(|| self.shell.status("Running", command));

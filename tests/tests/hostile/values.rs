@@ -7,7 +7,7 @@ use gpuk_tests::Project;
 use super::{GPUK, SET, STARTING, Trap, project, texts, toml};
 
 /// A setting, and the codes that a build with it may end with.
-const SETTINGS: [(&str, &[i32]); 22] = [
+const SETTINGS: [(&str, &[i32]); 23] = [
     ("flags = [VALUE]", &[0, 101]),
     ("flags = ['-I', VALUE]", &[0]),
     ("flags = ['-Xptxas', VALUE]", &[0, 101]),
@@ -24,6 +24,7 @@ const SETTINGS: [(&str, &[i32]); 22] = [
     ("host-compiler = VALUE", &[101, 103]),
     ("wrapper = VALUE", &[1, 101, 103]),
     ("engine = VALUE", &[101]),
+    ("memory = VALUE", &[101]),
     ("checks = VALUE", &[101]),
     ("instantiate = [VALUE]", &[101]),
     ("link.VALUE = ['kernels/*.cu']", &[101]),
@@ -85,6 +86,7 @@ fn nvcc_variables_and_arguments_are_no_commands() {
             "GPUK_ARCHS",
             "GPUK_DEBUG_CHECKS",
             "GPUK_STORE_MIB",
+            "GPUK_MEMORY",
             "GPUK_WRAPPER",
             "NVCC",
             "NVCC_APPEND_FLAGS",

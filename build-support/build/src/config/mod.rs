@@ -13,6 +13,7 @@ mod engine;
 mod instance;
 mod kernel;
 mod manifest;
+mod memory;
 mod nearest;
 mod profile;
 mod read;
@@ -34,6 +35,7 @@ pub(crate) use kernel::ALLOWABLE;
 pub use kernel::{KernelConfig, Signature, TrapMode};
 pub(crate) use manifest::is_published;
 pub use manifest::{Manifest, ManifestError};
+pub use memory::Memory;
 pub use nearest::nearest;
 pub use profile::{Profile, ProfileError};
 pub(crate) use tables::Tables;
@@ -74,6 +76,8 @@ pub struct Config {
     pub engine: Engine,
     /// `wrapper`: what the device compilers are run through: `sccache`.
     pub wrapper: Option<PathBuf>,
+    /// `memory`: how much memory compilers that run at once may take, such as `8GiB`, or `none` for any amount; what the machine has left if not set.
+    pub memory: Option<Memory>,
     /// `checks`: what becomes of a check.
     pub checks: CheckMode,
     /// `debug-checks`: whether debug checks exist; follows the profile's debug assertions if not set.
@@ -115,6 +119,7 @@ impl Default for Config {
             host_compiler: None,
             engine: Engine::Auto,
             wrapper: None,
+            memory: None,
             checks: CheckMode::Functional,
             debug_checks: None,
             line_info: None,

@@ -9,12 +9,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest;
 use super::{
-    ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, MinimumDriver, Pattern,
-    Profile, Signature, TrapMode,
+    ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, Memory, MinimumDriver,
+    Pattern, Profile, Signature, TrapMode,
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "archs",
     "checks",
     "cuda",
@@ -32,6 +32,7 @@ const KEYS: [&str; 23] = [
     "kernels",
     "line-info",
     "link",
+    "memory",
     "minimum-driver",
     "profile",
     "sim",
@@ -100,6 +101,9 @@ impl<'a> Reader<'a> {
                 }),
                 "host-compiler" => self.set(&mut config.host_compiler, |r| r.program(value)),
                 "wrapper" => self.set(&mut config.wrapper, |r| r.program(value)),
+                "memory" => self.set(&mut config.memory, |r| {
+                    r.one(value, Memory::from_str).map(Some)
+                }),
                 "link" => self.links(value, config),
                 "kernel" => self.kernels(value, config),
                 // Concerns no kernel as it is built; see `allowed`.

@@ -8,8 +8,8 @@ use super::ManifestError;
 use super::manifest::{parse, table, workspace_of};
 use crate::fs;
 
-/// Where tools lie on one machine, and what only the simulator reads.
-const LEFT_OUT: [&str; 3] = ["host-compiler", "sim", "toolkit"];
+/// Where tools lie on one machine, what it has for them, and what only the simulator reads.
+const LEFT_OUT: [&str; 4] = ["host-compiler", "memory", "sim", "toolkit"];
 
 /// The tables of a package, keys sorted.
 #[derive(Debug)]

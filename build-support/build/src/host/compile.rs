@@ -27,7 +27,7 @@ pub(super) fn compile(
     read: &Read,
 ) -> Result<Compiled, UnitError> {
     let object = job.scratch(shop, "o");
-    let output = shop.run(&job.nvcc(shop))?;
+    let output = shop.compile(&job.nvcc(shop), &job.peak)?;
     let failed = !output.status.success();
     let said = [&*output.stderr, &String::from_utf8_lossy(&output.stdout)].join("\n");
     if failed && said.contains(FAIL) {

@@ -26,10 +26,11 @@ use crate::emit::Image;
 use crate::join::Module;
 use crate::kernel::Signatures;
 use crate::message;
+use crate::peak::Peak;
 use crate::recipe::RECIPE;
 use crate::run::ToolCommand;
 use crate::store::{Trace, sealed, to_json, unsealed};
-use crate::unit::{Shop, UnitError, shadow};
+use crate::unit::{Shop, UnitError, guess, shadow};
 
 pub use link::LinkError;
 pub(crate) use link::link;
@@ -44,6 +45,8 @@ pub(crate) struct HostJob<'a> {
     recipe: Digest,
     /// What it read the last times, the latest first.
     traces: Vec<Trace>,
+    /// What nvcc and its compilers take in this build.
+    peak: Peak,
 }
 
 /// A compiled object and what Rust can call in it.
@@ -103,6 +106,7 @@ impl<'a> HostJob<'a> {
             input,
             recipe,
             traces,
+            peak: Peak::default(),
         }
     }
 
@@ -118,6 +122,20 @@ impl<'a> HostJob<'a> {
         self.traces.first().map_or(u64::MAX, |trace| trace.took_ms)
     }
 
+    /// How much memory it takes, in bytes: what it took the last time, else a guess; nothing where it is in the store.
+    pub(crate) fn needs(&self, shop: &Shop<'_>) -> u64 {
+        if (self.key(shop)).is_some_and(|trace| shop.store.has(&trace.content)) {
+            return 0;
+        }
+        let known = self.traces.iter().find_map(|trace| trace.peak);
+        known.unwrap_or_else(|| guess(&shop.package.root.join(self.source)))
+    }
+
+    /// `kernels/sort.cu (host)`.
+    pub(crate) fn label(&self) -> String {
+        format!("{} (host)", self.source.display())
+    }
+
     /// Makes the object, or takes it from the store.
     pub(crate) fn make(&self, shop: &Shop<'_>) -> Result<MadeObject<'a>, UnitError> {
         if let Some(trace) = self.key(shop)
@@ -126,7 +144,7 @@ impl<'a> HostJob<'a> {
             let files = trace.files.iter().map(|(path, _)| path.clone()).collect();
             return Ok(self.made(object, files));
         }
-        let label = format!("{} (host)", self.source.display());
+        let label = self.label();
         shop.progress.started(&label);
         let start = Instant::now();
         let made = self.run(shop);
@@ -139,6 +157,7 @@ impl<'a> HostJob<'a> {
             content: made.object.key.clone(),
             kernels: Vec::new(),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            peak: (self.peak.bytes()).or_else(|| self.traces.iter().find_map(|it| it.peak)),
             fragment: false,
         };
         // What was written meanwhile may have been read before or after: it is read again the next time.
@@ -180,7 +199,8 @@ impl<'a> HostJob<'a> {
     }
 
     /// Every finding gets a place.
-    fn placed(&self, mut error: UnitError, shop: &Shop<'_>) -> UnitError {
+    fn placed(&self, error: UnitError, shop: &Shop<'_>) -> UnitError {
+        let mut error = error.told(&[self.source.to_owned()]);
         if let UnitError::Findings { findings, .. } = &mut error {
             message::place(findings, self.source, || {
                 let text = std::fs::read(shop.package.root.join(self.source)).unwrap_or_default();

@@ -88,7 +88,7 @@ fn run(
 ) -> Result<Assembled, UnitError> {
     let (command, ptx) = command(job, shop)?;
     fs::write_private(&ptx, text.as_bytes())?;
-    let output = shop.run(&command)?;
+    let output = shop.compile(&command, &job.peak)?;
     let failed = !output.status.success();
     let said = format!(
         "{}\n{}",

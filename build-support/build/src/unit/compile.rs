@@ -89,7 +89,7 @@ pub(super) fn compile(
         let mut probed = annotation::without(&read);
         probed.extend_from_slice(asked.as_bytes());
         fs::write_private(&text, &probed)?;
-        let output = shop.run(&command)?;
+        let output = shop.compile(&command, &job.peak)?;
         let failed = !output.status.success();
         let said = format!(
             "{}\n{}",

@@ -21,6 +21,7 @@ mod instantiate;
 mod key;
 mod link;
 mod mark;
+mod memory;
 mod preprocess;
 mod settle;
 pub(crate) mod shadow;
@@ -40,6 +41,7 @@ use gpuk_ptx::ParseError;
 pub(crate) use commands::Begun;
 pub(crate) use headers::Prefixes;
 pub(crate) use key::settled;
+pub(crate) use memory::{guess, is_killed};
 
 use crate::config::Arch;
 use crate::diagnostic::{Diagnostic, Level, Place};
@@ -49,9 +51,10 @@ use crate::folders::Folders;
 use crate::fs::FsError;
 use crate::message;
 use crate::package::Package;
+use crate::peak::Peak;
 use crate::progress::Progress;
 use crate::recipe::RECIPE;
-use crate::run::{ToolCommand, ToolError, ToolOutput};
+use crate::run::ToolError;
 use crate::signature;
 use crate::store::{Store, Trace, Unit, to_json};
 use crate::toolchain::recipe::{Recipe, RecipeError};
@@ -74,14 +77,6 @@ pub(crate) struct Shop<'a> {
     pub(crate) work: &'a Path,
 }
 
-impl Shop<'_> {
-    /// Runs a compiler to its end, whatever its exit status.
-    pub(crate) fn run(&self, command: &ToolCommand) -> Result<ToolOutput, ToolError> {
-        self.progress.running(command);
-        command.output()
-    }
-}
-
 /// One source for one architecture.
 #[derive(Debug, Clone)]
 pub(crate) struct Job<'a> {
@@ -93,6 +88,8 @@ pub(crate) struct Job<'a> {
     recipe: Digest,
     /// What it read the last times, the latest first.
     traces: Vec<Trace>,
+    /// What its compilers take in this build.
+    peak: Peak,
 }
 
 /// A unit, and what it read.
@@ -114,6 +111,9 @@ pub(crate) enum UnitError {
         findings: Vec<Diagnostic>,
         files: Vec<PathBuf>,
     },
+    /// A compiler that somebody has killed; becomes a finding once it is known what was read.
+    #[error("`{0}` was killed")]
+    Killed(String),
     #[error(transparent)]
     Tool(#[from] ToolError),
     #[error(transparent)]
@@ -158,6 +158,7 @@ impl<'a> Job<'a> {
             input,
             recipe,
             traces,
+            peak: Peak::default(),
         }
     }
 
@@ -188,6 +189,15 @@ impl<'a> Job<'a> {
             file.map_or(0, |file| file.len() / 100)
         };
         self.traces.first().map_or_else(size, |trace| trace.took_ms)
+    }
+
+    /// How much memory it takes, in bytes: what it took the last time, else a guess; nothing where it is in the store.
+    pub(crate) fn needs(&self, shop: &Shop<'_>) -> u64 {
+        if self.key(shop).is_some_and(|key| shop.store.has(&key)) {
+            return 0;
+        }
+        let known = self.traces.iter().find_map(|trace| trace.peak);
+        known.unwrap_or_else(|| guess(&shop.package.root.join(&self.source.path)))
     }
 
     /// `kernels/gather.cu (sm_80)`.
@@ -221,6 +231,8 @@ impl<'a> Job<'a> {
             content: made.content.clone(),
             kernels: made.kernels.clone(),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            // A unit that another folder's build had made says nothing new.
+            peak: (self.peak.bytes()).or_else(|| self.traces.iter().find_map(|it| it.peak)),
             fragment: false,
         };
         // What was written meanwhile may have been read before or after: it is read again the next time.
@@ -244,6 +256,7 @@ impl<'a> Job<'a> {
             content: Digest::of(b"fragment"),
             kernels: Vec::new(),
             took_ms: 0,
+            peak: None,
             fragment: true,
         };
         shop.store.keep_trace(&self.input, trace)
@@ -378,9 +391,10 @@ impl UnitError {
     }
 
     /// Every finding gets a place.
-    fn of_source(mut self, job: &Job<'_>, shop: &Shop<'_>) -> Self {
-        if let Self::Findings { findings, .. } = &mut self {
-            let path = &job.source.path;
+    fn of_source(self, job: &Job<'_>, shop: &Shop<'_>) -> Self {
+        let path = &job.source.path;
+        let mut error = self.told(std::slice::from_ref(path));
+        if let Self::Findings { findings, .. } = &mut error {
             message::place(findings, path, || {
                 let text = std::fs::read(shop.package.root.join(path)).unwrap_or_default();
                 let lines = String::from_utf8_lossy(&text).lines().count();
@@ -390,11 +404,22 @@ impl UnitError {
                 advice::advise(finding, job.arch, shop.tools.host());
             }
         }
-        self
+        error
+    }
+
+    /// A compiler that was killed as a finding.
+    pub(crate) fn told(self, read: &[PathBuf]) -> Self {
+        match self {
+            Self::Killed(program) => Self::Findings {
+                findings: vec![memory::killed(&program)],
+                files: read.to_vec(),
+            },
+            other => other,
+        }
     }
 
     pub(crate) fn having_read(self, read: &[PathBuf]) -> Self {
-        match self {
+        match self.told(read) {
             Self::Findings { findings, .. } => Self::Findings {
                 findings,
                 files: read.to_vec(),

@@ -136,11 +136,6 @@ impl Store {
         }
     }
 
-    /// Whether there is an entry, whole or not.
-    pub(crate) fn has(&self, key: &Digest) -> bool {
-        self.unit_path(key).is_dir()
-    }
-
     /// Why a unit could not be kept, if one could not.
     pub(crate) fn lost(&self) -> Option<Diagnostic> {
         let lost = self.lost.lock().ok()?.take()?;

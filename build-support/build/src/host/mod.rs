@@ -124,7 +124,7 @@ impl<'a> HostJob<'a> {
 
     /// How much memory it takes, in bytes: what it took the last time, else a guess; nothing where it is in the store.
     pub(crate) fn needs(&self, shop: &Shop<'_>) -> u64 {
-        if (self.key(shop)).is_some_and(|trace| shop.store.has(&trace.content)) {
+        if self.is_kept(shop) {
             return 0;
         }
         let known = self.traces.iter().find_map(|trace| trace.peak);

@@ -10,9 +10,11 @@ struct Table {
 
 /// Looks up embeddings: `out[t][d] = shape.scale * table[ids[t]][d]`.
 ///
-/// A block for each token.
+/// A block for each token. The wrapper compares `table` with its extent and allocates `out`.
+GPUK_LAUNCH(grid = len(ids))
 __global__ void __launch_bounds__(256)
-    gather(const float *__restrict__ table, const int *__restrict__ ids, float *__restrict__ out, Table shape)
+    gather(GPUK_IN(shape.rows * shape.dim) const float *__restrict__ table, const int *__restrict__ ids,
+           GPUK_OUT(len(ids) * shape.dim) float *__restrict__ out, Table shape)
 {
     const int token = blockIdx.x;
     const int id = ids[token];

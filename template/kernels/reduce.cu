@@ -18,12 +18,13 @@ static __device__ float block_sum(float x)
 
 /// RMS norm of rows: `out[r][d] = weight[d] * x[r][d] / sqrt(mean(x[r]²) + epsilon)`.
 ///
-/// A block for each row, of full warps, with `dim` floats of dynamic shared memory.
+/// A block for each row, of full warps. `dim` is the length of `weight`.
+GPUK_LAUNCH(grid = len(x) / dim, shared = dim * sizeof(float))
 __global__ void __launch_bounds__(256)
-    rms_norm(const float *__restrict__ x, const float *__restrict__ weight, float *__restrict__ out, int dim,
-             float epsilon)
+    rms_norm(const float *__restrict__ x, GPUK_IN(dim) const float *__restrict__ weight,
+             GPUK_OUT(len(x) / dim * dim) float *__restrict__ out, int dim, float epsilon)
 {
-    extern __shared__ float row[]; // dynamic shared memory: the launch says how much
+    extern __shared__ float row[]; // dynamic shared memory: `GPUK_LAUNCH` says how much
 
     // An `assert` is a check like any other.
     assert(blockDim.x % 32 == 0);

@@ -1,12 +1,14 @@
-// A template: its instances share one method, `scale`, for the type of `out`.
+// A template: its instances share one method, `scale`, whose type parameter is the type of `out`.
 #include <cuda_fp16.h>
 #include <gpuk.cuh>
 
 /// Scales, and converts to the type of `out`: `out[i] = by * x[i]`.
 ///
-/// A thread for each of the `n` elements.
+/// A thread for each of the `n` elements, as many as `x` has.
 template <class T>
-__global__ void __launch_bounds__(256) scale(const float *__restrict__ x, T *__restrict__ out, float by, int n)
+GPUK_LAUNCH(elements = n)
+__global__ void __launch_bounds__(256)
+    scale(GPUK_IN(n) const float *__restrict__ x, GPUK_OUT(n) T *__restrict__ out, float by, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

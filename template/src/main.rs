@@ -93,35 +93,20 @@ impl Model {
             reduce,
             scale,
         } = self;
-        let rows = u32::try_from(tokens.len())?;
-        let n = tokens.len() * DIM;
         let ids = stream.clone_htod(tokens)?;
 
-        // A buffer that a kernel writes goes in by value and comes back, and with it a payload that will know
-        // whether the kernel's checks passed.
+        // What the annotations of a kernel say, its method does: it compares the lengths of buffers, allocates what
+        // the kernel writes, and knows the launch's shape. With each result comes a payload, which will know whether
+        // the kernel's checks passed.
         let shape = gather::Table {
             rows: ROWS as i32,
             dim: DIM as i32,
             scale: SCALE,
         };
-        let launch = gather::Kernels::GATHER.launch().grid([rows, 1, 1]);
-        let out = stream.alloc_zeros::<f32>(n)?;
-        // SAFETY: `shape` is the table's; for each block `ids` has an id and `out` a row.
-        let (gathered, x) = unsafe { gather.gather(stream, launch, table, &ids, out, shape) }?;
-
-        let launch = reduce::Kernels::RMS_NORM.launch().grid([rows, 1, 1]);
-        let launch = launch.shared((DIM * size_of::<f32>()) as u32);
-        let out = stream.alloc_zeros::<f32>(n)?;
-        let dim = DIM as i32;
-        // SAFETY: `x` and `out` have a row of `dim` for each block, and `weight` is as long as one.
-        let (normed, x) =
-            unsafe { reduce.rms_norm(stream, launch, &x, weight, out, dim, EPSILON) }?;
-
-        let launch = scale::Kernels::SCALE_HALF.launch().elements(n);
-        let out = stream.alloc_zeros::<f16>(n)?;
-        let count = i32::try_from(n)?;
-        // SAFETY: `x` and `out` have `count` elements.
-        let (scaled, x) = unsafe { scale.scale(stream, launch, &x, out, 0.5, count) }?;
+        // SAFETY: the kernels stay within the extents that they are annotated with.
+        let (gathered, x) = unsafe { gather.gather(stream, table, &ids, shape) }?;
+        let (normed, x) = unsafe { reduce.rms_norm(stream, &x, weight, EPSILON) }?;
+        let (scaled, x) = unsafe { scale.scale::<f16, _>(stream, &x, 0.5) }?;
 
         // So far nothing has waited. The first launch is asked first: its failure explains later ones.
         gathered.check()?;

@@ -1,5 +1,6 @@
 //! The kernels of `template/`. `rms_norm` has an `rsqrt.approx` and is held to a bound.
 
+use gpuk::CudaSlice;
 use gpuk::half::f16;
 use gpuk_gpu_tests::{gather, reduce, scale};
 
@@ -13,14 +14,13 @@ fn gpu_gather() {
     let (rows, dim, tokens) = (20, 300, 9);
     let table = random.many(rows * dim, |random| random.unit() as f32);
     let ids = random.many(tokens, |random| random.below(rows as u64) as i32);
-    let output = device.zeros::<f32>(tokens * dim);
     let form = gather::Table {
         rows: rows as i32,
         dim: dim as i32,
         scale: 1.25,
     };
     let (up, by) = (device.up(&table), device.up(&ids));
-    let output = run!(kernels.gather(&device.stream, shape(9, 256), &up, &by, output, form));
+    let output = run!(kernels.gather(&device.stream, &up, &by, form));
     let expected = ids
         .iter()
         .flat_map(|id| table.chunks(dim).nth(*id as usize).unwrap())
@@ -36,10 +36,9 @@ fn gpu_rms_norm() {
     let (rows, dim) = (5, 200);
     let x = random.many(rows * dim, |random| random.unit() as f32);
     let weight = random.many(dim, |random| random.unit() as f32);
-    let output = device.zeros::<f32>(rows * dim);
     let (up, by) = (device.up(&x), device.up(&weight));
     let launch = shape(5, 64).shared(800);
-    let output = run!(kernels.rms_norm(&device.stream, launch, &up, &by, output, 200, 1e-5));
+    let output = run!(kernels.rms_norm((&device.stream, launch), &up, &by, 1e-5));
     let output = device.down(&output);
     for (row, found) in x.chunks(dim).zip(output.chunks(dim)) {
         let squares = row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
@@ -59,22 +58,18 @@ fn gpu_scale() {
     let kernels = scale::Kernels::load(&device.context).unwrap();
     let x = random.many(500, |random| random.unit() as f32);
     let up = device.up(&x);
-    let launch = shape(2, 256);
     let scaled = x.iter().map(|x| x * 0.3);
-    let output = device.zeros::<f32>(500);
-    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
+    let output: CudaSlice<f32> = run!(kernels.scale(&device.stream, &up, 0.3));
     assert_eq!(
         device.same("scale_float", &output),
         scaled.clone().collect::<Vec<_>>()
     );
-    let output = device.zeros::<f64>(500);
-    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
+    let output: CudaSlice<f64> = run!(kernels.scale(&device.stream, &up, 0.3));
     assert_eq!(
         device.same("scale_double", &output),
         scaled.clone().map(f64::from).collect::<Vec<_>>()
     );
-    let output = device.up(&[f16::ZERO; 500]);
-    let output = run!(kernels.scale(&device.stream, launch, &up, output, 0.3, 500));
+    let output: CudaSlice<f16> = run!(kernels.scale(&device.stream, &up, 0.3));
     assert_eq!(
         device.same("scale_half", &output),
         scaled.map(f16::from_f32).collect::<Vec<_>>()

@@ -53,7 +53,7 @@ fn fits(image: &Image, device: Capability, driver: DriverVersion) -> Result<Arch
 }
 
 /// No image runs on the device.
-#[derive(Debug, Clone, Error)]
+#[derive(Clone, Error)]
 #[error("{}", self.explain())]
 pub struct NoImage {
     device: Capability,

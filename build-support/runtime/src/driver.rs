@@ -105,22 +105,17 @@ impl fmt::Display for DriverError {
     }
 }
 
-impl fmt::Debug for DriverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DriverError({:?})", self.0)
-    }
-}
-
 impl std::error::Error for DriverError {}
 
 /// There is no driver, or none that works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NoDriver {
     /// The loader does not find the library.
     #[error(
         "no NVIDIA driver: the loader does not find `{}`\n\
-         help: install the driver, or make its folder known to the loader (in a container: `--gpus all`)",
+         help: install the driver, or make its folder known to the loader (in a container: `--gpus all`); \
+         `cargo gpuk run --sim` needs none",
         library::names(std::env::consts::OS).last().unwrap_or(&"")
     )]
     Missing,
@@ -158,7 +153,7 @@ pub fn probe() -> Result<(), NoDriver> {
 }
 
 /// There is no such device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// There is no driver.
@@ -225,10 +220,6 @@ mod tests {
         assert!(illegal.is_sticky());
         let handle = error(CUresult::CUDA_ERROR_INVALID_HANDLE);
         assert_eq!(handle.to_string(), "CUDA_ERROR_INVALID_HANDLE (400)");
-        assert_eq!(
-            format!("{handle:?}"),
-            "DriverError(CUDA_ERROR_INVALID_HANDLE)"
-        );
         assert!(!handle.is_sticky());
     }
 
@@ -236,7 +227,7 @@ mod tests {
     fn no_driver_says_what_to_do() {
         insta::assert_snapshot!(NoDriver::Missing, @"
         no NVIDIA driver: the loader does not find `libcuda.so.1`
-        help: install the driver, or make its folder known to the loader (in a container: `--gpus all`)
+        help: install the driver, or make its folder known to the loader (in a container: `--gpus all`); `cargo gpuk run --sim` needs none
         ");
         insta::assert_snapshot!(NoDriver::Incomplete { function: "cuLaunchKernel" }, @"
         the NVIDIA driver is too old, or not one: its library has no `cuLaunchKernel`

@@ -6,7 +6,7 @@ use crate::driver::DriverError;
 use crate::extent::ExtentError;
 
 /// Why a kernel was not launched.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the fields are what the messages say")]
 #[non_exhaustive]
 pub enum LaunchError {

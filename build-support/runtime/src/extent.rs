@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 
 /// Why a launch does not fit its kernel's annotations.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the fields are what the messages say")]
 #[non_exhaustive]
 pub enum ExtentError {

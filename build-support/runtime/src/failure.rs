@@ -19,7 +19,7 @@ use crate::value::Value;
 /// first executed. The same launch with the same data gives the same one.
 ///
 /// The parts are the fields of [`Failure`]: `failed.message`, `failed.block`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct FailedCheck(Box<Failure>);
 
 /// What a [`FailedCheck`] says.

@@ -37,6 +37,7 @@ mod bytes;
 mod call;
 mod category;
 mod choice;
+mod debug;
 mod driver;
 mod error;
 mod extent;

@@ -7,7 +7,7 @@ use crate::driver::DriverError;
 use crate::image::Image;
 
 /// Why kernels were not loaded.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// No image is for the device and its driver.

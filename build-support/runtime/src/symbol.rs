@@ -60,7 +60,7 @@ pub struct Symbol<T, M = Constant> {
 }
 
 /// Why a variable was not read or written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SymbolError {
     /// The module was loaded into another context than the stream's.

@@ -186,3 +186,34 @@ fn without_a_compiler_the_crate_says_what_to_do() {
         output.stderr
     );
 }
+
+/// Without the feature there is one error for each kind of type, which names the feature and who needs it.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_type_whose_feature_is_off_names_the_feature() {
+    let project = package("featureless").file(
+        "kernels/eight.cu",
+        "#include <cuda_fp8.h>\n#include <cuda_fp4.h>\n\
+         extern \"C\" __global__ void eight(__nv_fp8_e4m3 *x, __nv_fp8_e5m2 by) {}\n\
+         extern \"C\" __global__ void four(const __nv_fp4_e2m1 *x) {}\n",
+    );
+    let output = check(&project);
+    assert_eq!(output.code, Some(101), "{}", output.shown());
+    for feature in ["f8", "f4"] {
+        let said = format!(
+            "needs the feature `{feature}` of `gpuk`: gpuk = {{ features = [\"{feature}\"] }}"
+        );
+        assert_eq!(
+            output.stderr.matches(&said).count(),
+            1,
+            "{}",
+            output.shown()
+        );
+    }
+    assert_eq!(
+        output.stderr.matches("error:").count(),
+        3,
+        "{}",
+        output.shown()
+    );
+}

@@ -118,8 +118,10 @@ const SCALE: &str = "extern \"C\" __global__ void scale(float *y) { y[threadIdx.
 
 /// The images of a package `p`, by kind: `sm_80`, ….
 fn images(project: &Project, kind: &str) -> BTreeSet<String> {
-    let report = std::fs::read(project.root().join("target/gpuk/p/report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let sealed = project.root().join("target/gpuk/p/report.json");
+    let sealed = std::fs::read_to_string(sealed).unwrap();
+    let (_, report) = sealed.split_once('\n').unwrap();
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
     let images = report["modules"][0]["images"].as_array().unwrap().iter();
     let of_kind = images.filter(|image| image["file"].as_str().unwrap().ends_with(kind));
     of_kind

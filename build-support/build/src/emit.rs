@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::fs::{self, FsError};
 use crate::host;
 use crate::report::{BINDINGS, IMAGES, REPORT, Report};
-use crate::store::to_json;
+use crate::store::sealed;
 
 /// A file to be embedded.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ pub(crate) fn emit(
     }
     fs::remove_file(&out.join(REPORT))?;
     fs::write(&out.join(BINDINGS), bindings.as_bytes())?;
-    fs::write(&out.join(REPORT), &to_json(report))?;
+    fs::write(&out.join(REPORT), &sealed(report))?;
     let named: BTreeSet<_> = images.iter().map(|image| out.join(&image.file)).collect();
     let folders = [IMAGES, host::FOLDER].into_iter();
     let there = folders.flat_map(|folder| std::fs::read_dir(out.join(folder)));

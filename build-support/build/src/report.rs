@@ -11,7 +11,7 @@ use crate::function::Function;
 use crate::kernel::{Kernel, Symbol};
 use crate::resources::Resources;
 use crate::site::SiteRecord;
-use crate::store::read_json;
+use crate::store::unsealed;
 
 /// Everything about one package's kernels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ impl Report {
 
     /// The report of the last build in `out`, if its results are all still there.
     pub(crate) fn of(out: &Path) -> Option<Self> {
-        let report: Self = read_json(&out.join(REPORT))?;
+        let report: Self = unsealed(&out.join(REPORT))?;
         let bindings = crate::fs::read(&out.join(BINDINGS)).ok()?;
         let images = report.modules.iter().flat_map(|module| &module.images);
         let images = images.map(|image| (&image.file, image.size));

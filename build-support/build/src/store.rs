@@ -339,10 +339,6 @@ pub(crate) fn unsealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     whole.then(|| serde_json::from_slice(text).ok())?
 }
 
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
-}
-
 /// Our own records hold nothing that JSON cannot.
 pub(crate) fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()

@@ -14,7 +14,7 @@ use crate::env::Env;
 use crate::fs::{self, FsError};
 use crate::package::Package;
 use crate::run::{ToolCommand, ToolError};
-use crate::store::{read_json, to_json};
+use crate::store::{sealed, unsealed};
 use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
 use crate::toolchain::recipe::{Recipe, RecipeError};
 use crate::toolchain::version::Version;
@@ -121,7 +121,7 @@ impl Tools {
     pub(crate) fn ready(package: &Package, env: &Env) -> Result<Self, ToolsError> {
         package.write_header()?;
         let (tools, known) = Self::find(package, env)?;
-        fs::write(&kept(package), &to_json(&known))?;
+        fs::write(&kept(package), &sealed(&known))?;
         Ok(tools)
     }
 
@@ -131,7 +131,7 @@ impl Tools {
     }
 
     fn find(package: &Package, env: &Env) -> Result<(Self, Known), ToolsError> {
-        let known: Known = read_json(&kept(package)).unwrap_or_default();
+        let known: Known = unsealed(&kept(package)).unwrap_or_default();
         let toolchain = toolchain::find(&package.toolchain(known.toolchain.clone()), env)?;
         let request = HostRequest {
             setting: package.config.host_compiler.clone(),

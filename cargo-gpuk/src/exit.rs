@@ -15,7 +15,7 @@ pub enum Exit {
     Build,
     /// The workspace or a manifest cannot be read.
     Metadata,
-    /// There is no CUDA compiler that can be used.
+    /// There is no CUDA compiler that can be used, or the wrapper that it is to run through is not there.
     Toolchain,
     /// The selected packages have no kernels.
     NothingSelected,

@@ -8,7 +8,7 @@ use gpuk_device::driver::DriverVersion;
 use serde::{Deserialize, Serialize};
 
 use crate::archs::{self, Targets};
-use crate::config::{Arch, MinimumDriver};
+use crate::config::{Arch, MinimumDriver, NoWrapper, Wrapper};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
 use crate::fs::{self, FsError};
@@ -18,7 +18,7 @@ use crate::store::{sealed, unsealed};
 use crate::toolchain::host::{self, HostCompiler, HostRequest, NoHostCompiler};
 use crate::toolchain::recipe::{Recipe, RecipeError};
 use crate::toolchain::version::Version;
-use crate::toolchain::{self, NotFound, Toolchain};
+use crate::toolchain::{self, NotFound, Platform, Toolchain};
 
 /// A compiler, its host compiler, and how they are run for each architecture of a package.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Tools {
     /// The same, for sources whose functions others may call.
     relocatable: BTreeMap<Arch, Recipe>,
     /// What the compilers are run through.
-    wrapper: Option<PathBuf>,
+    wrapper: Option<Wrapper>,
 }
 
 /// How many recipes of earlier builds are kept.
@@ -58,6 +58,9 @@ pub enum ToolsError {
     /// No host compiler.
     #[error(transparent)]
     Host(#[from] NoHostCompiler),
+    /// The program that the compilers are to be run through is not there.
+    #[error(transparent)]
+    Wrapper(#[from] NoWrapper),
     /// nvcc cannot be run with these flags, or not for an architecture.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
@@ -131,6 +134,10 @@ impl Tools {
     }
 
     fn find(package: &Package, env: &Env) -> Result<(Self, Known), ToolsError> {
+        let wrapper = package.config.wrapper.clone();
+        if let Some(wrapper) = &wrapper {
+            wrapper.find(env, &Platform::host())?;
+        }
         let known: Known = unsealed(&kept(package)).unwrap_or_default();
         let toolchain = toolchain::find(&package.toolchain(known.toolchain.clone()), env)?;
         let request = HostRequest {
@@ -183,7 +190,7 @@ impl Tools {
             targets,
             relocatable: relocatable.collect(),
             recipes,
-            wrapper: package.config.wrapper.clone(),
+            wrapper,
         };
         Ok((tools, known))
     }
@@ -221,7 +228,7 @@ impl Tools {
     /// The command of a device compiler, run through the wrapper if there is one.
     pub(crate) fn wrapped(&self, mut command: ToolCommand) -> ToolCommand {
         if let Some(wrapper) = &self.wrapper {
-            let program = std::mem::replace(&mut command.program, wrapper.clone());
+            let program = std::mem::replace(&mut command.program, wrapper.program.clone());
             command.args.insert(0, program.into());
         }
         command

@@ -168,7 +168,7 @@ pub(super) fn report(member: &Member, root: &Path, error: &BuildError, shell: &S
             Exit::Build
         }
         BuildError::Tools(error) => {
-            shell.error(chain(error));
+            shell.error_of_all(chain(error));
             Exit::Toolchain
         }
         other => {

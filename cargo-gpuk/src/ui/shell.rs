@@ -33,6 +33,8 @@ pub(crate) struct Shell {
     part: AtomicBool,
     /// Ids of the packages of which errors were told.
     wrong: Mutex<BTreeSet<String>>,
+    /// Errors that are told once however many packages have them.
+    told: Mutex<BTreeSet<String>>,
     /// The workspace's folder, which places are named from, as rustc does.
     base: OnceLock<PathBuf>,
     /// Codes of the errors and warnings that were drawn in full.
@@ -60,6 +62,7 @@ impl Shell {
             lost: AtomicBool::new(false),
             part: AtomicBool::new(false),
             wrong: Mutex::default(),
+            told: Mutex::default(),
             base: OnceLock::new(),
             drawn: Mutex::default(),
         }
@@ -155,6 +158,17 @@ impl Shell {
     /// An error that no source line caused.
     pub(crate) fn error(&self, text: impl std::fmt::Display) {
         self.prefixed("error", AnsiColor::Red, text);
+    }
+
+    /// An error that is no package's own: told once.
+    pub(crate) fn error_of_all(&self, text: String) {
+        let first = self
+            .told
+            .lock()
+            .is_ok_and(|mut told| told.insert(text.clone()));
+        if first {
+            self.error(text);
+        }
     }
 
     /// A text on standard error, as it is.

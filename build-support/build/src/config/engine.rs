@@ -1,6 +1,5 @@
-//! `engine` and `wrapper`: how a source gets to PTX.
+//! `engine`: how a source gets to PTX.
 
-use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -52,20 +51,6 @@ impl FromStr for Engine {
 }
 
 impl Config {
-    /// Puts `GPUK_WRAPPER` over what the manifests say, and takes `RUSTC_WRAPPER` where nobody says anything, if it is one
-    /// that knows the device compilers.
-    pub(crate) fn take_wrapper(&mut self, env: &Env) {
-        let of_rustc = || {
-            let wrapper = env.path("RUSTC_WRAPPER")?;
-            let knows = wrapper.file_stem().is_some_and(|stem| stem == "sccache");
-            knows.then_some(wrapper)
-        };
-        let wrapper = env.path("GPUK_WRAPPER").or_else(|| self.wrapper.take());
-        self.wrapper = wrapper
-            .or_else(of_rustc)
-            .filter(|wrapper| wrapper != Path::new("none"));
-    }
-
     /// Puts `GPUK_ENGINE` over what the manifests say.
     pub(crate) fn take_engine(&mut self, env: &Env, findings: &mut Vec<Diagnostic>) {
         const VARIABLE: &str = "GPUK_ENGINE";
@@ -89,21 +74,6 @@ mod tests {
 
     #[test]
     fn the_environment_goes_over_the_manifest() {
-        let wrapper = |set: Option<&str>, pairs: &[(&str, &str)]| {
-            let mut config = Config {
-                wrapper: set.map(Into::into),
-                ..Config::default()
-            };
-            config.take_wrapper(&Env::from_pairs(pairs.iter().copied()));
-            config.wrapper.map(|wrapper| wrapper.display().to_string())
-        };
-        let (gpuk, rustc) = (("GPUK_WRAPPER", "/x/own"), ("RUSTC_WRAPPER", "/x/sccache"));
-        assert_eq!(wrapper(Some("set"), &[gpuk, rustc]).unwrap(), "/x/own");
-        assert_eq!(wrapper(Some("set"), &[rustc]).unwrap(), "set");
-        assert_eq!(wrapper(None, &[rustc]).unwrap(), "/x/sccache");
-        assert_eq!(wrapper(None, &[("RUSTC_WRAPPER", "/x/other")]), None);
-        assert_eq!(wrapper(Some("none"), &[rustc]), None);
-
         let mut config = Config::default();
         let mut findings = Vec::new();
         config.take_engine(&Env::from_pairs([("GPUK_ENGINE", "nvcc")]), &mut findings);

@@ -18,6 +18,7 @@ mod nearest;
 mod profile;
 mod read;
 mod tables;
+mod wrapper;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub use memory::Memory;
 pub use nearest::nearest;
 pub use profile::{Profile, ProfileError};
 pub(crate) use tables::Tables;
+pub use wrapper::{NoWrapper, Wrapper, WrapperOrigin};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::env::Env;
@@ -75,7 +77,7 @@ pub struct Config {
     /// `engine`: how much of the headers the compiler reads.
     pub engine: Engine,
     /// `wrapper`: what the device compilers are run through: `sccache`.
-    pub wrapper: Option<PathBuf>,
+    pub wrapper: Option<Wrapper>,
     /// `memory`: how much memory compilers that run at once may take, such as `8GiB`, or `none` for any amount; what the machine has left if not set.
     pub memory: Option<Memory>,
     /// `checks`: what becomes of a check.

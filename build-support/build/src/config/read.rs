@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::nearest::nearest;
 use super::{
     ALLOWABLE, ArchSetting, CheckMode, Config, Instantiation, KernelConfig, Memory, MinimumDriver,
-    Pattern, Profile, Signature, TrapMode,
+    Pattern, Profile, Signature, TrapMode, Wrapper, WrapperOrigin,
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
                     Some(Some(r.folder().join(toolkit)))
                 }),
                 "host-compiler" => self.set(&mut config.host_compiler, |r| r.program(value)),
-                "wrapper" => self.set(&mut config.wrapper, |r| r.program(value)),
+                "wrapper" => self.set(&mut config.wrapper, |r| r.wrapper(value)),
                 "memory" => self.set(&mut config.memory, |r| {
                     r.one(value, Memory::from_str).map(Some)
                 }),
@@ -295,6 +295,12 @@ impl<'a> Reader<'a> {
             true => program,
             false => self.folder().join(program),
         }))
+    }
+
+    fn wrapper(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Option<Wrapper>> {
+        let program = self.program(value)??;
+        let origin = WrapperOrigin::Setting(self.place(value.span()));
+        Some(Some(Wrapper { program, origin }))
     }
 
     fn boolean(&mut self, value: &Spanned<DeValue<'_>>) -> Option<bool> {

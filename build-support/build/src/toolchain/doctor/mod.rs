@@ -9,6 +9,7 @@ use gpuk_device::driver::DriverVersion;
 use serde::{Deserialize, Serialize};
 
 pub use self::driver::driver_library;
+use crate::config::Wrapper;
 use crate::drivers::Drivers;
 use crate::env::Env;
 use crate::toolchain::host::{self, HostCompiler, HostOrigin, HostRequest};
@@ -86,6 +87,7 @@ fn report_on(request: &Request, host: &HostRequest, env: &Env, platform: &Platfo
         ),
     });
     lines.extend(variables(env));
+    lines.extend(wrapper_line(env, platform));
     lines.push(installer_line(env, platform));
     lines.push(home_line(env, platform));
     lines.push(driver_line(env, platform));
@@ -229,6 +231,27 @@ fn variables(env: &Env) -> Vec<Line> {
             },
         )
         .collect()
+}
+
+/// The wrapper that the environment names; a manifest may name another.
+fn wrapper_line(env: &Env, platform: &Platform) -> Option<Line> {
+    let wrapper = Wrapper::of_environment(env)?;
+    Some(match wrapper.find(env, platform) {
+        Ok(program) => {
+            let found = format!("{} ({})", program.display(), wrapper.origin);
+            line(Health::Ok, "wrapper", found, None)
+        }
+        Err(_) => line(
+            Health::Missing,
+            "wrapper",
+            format!(
+                "there is no program `{}`, which {} names",
+                wrapper.program.display(),
+                wrapper.origin
+            ),
+            Some(wrapper.remedy()),
+        ),
+    })
 }
 
 fn installer_line(env: &Env, platform: &Platform) -> Line {

@@ -197,10 +197,17 @@ impl<'d> Origins<'d> {
             fits(kernel) && kernel.template.as_ref().is_some_and(|it| !it.is_empty())
         };
         let template = self.best(primary, &function.params);
-        let answer = self.instance_answer(&function);
+        let answers = self.instance_answers(&function);
+        let (first, others) = answers.split_first().unzip();
+        let same = |first: &&&InstanceAnswer| {
+            let others: &[_] = others.unwrap_or_default();
+            others.iter().all(|other| other.params == first.params)
+        };
         Ok(Origin {
-            implicit: answer.is_none() && !specialized && !self.asked_for(&path),
-            types: answer.map_or(function.params, |answer| answer.params.clone()),
+            implicit: first.is_none() && !specialized && !self.awaits_answer(&path),
+            types: first
+                .filter(same)
+                .map_or(function.params, |answer| answer.params.clone()),
             name: function.name,
             place: declared.place.clone(),
             declared,
@@ -246,38 +253,34 @@ impl<'d> Origins<'d> {
         same.find_map(|(index, _)| self.answers.kernels.get(&index).cloned())
     }
 
-    /// The compiler's answer about an explicit instantiation.
-    fn instance_answer(&self, function: &Function) -> Option<&'d InstanceAnswer> {
-        let args = function.name.last()?.args.as_ref()?;
+    /// The compiler's answers about explicit instantiations that this one can be.
+    fn instance_answers(&self, function: &Function) -> Vec<&'d InstanceAnswer> {
+        let args = function.name.last().and_then(|part| part.args.as_ref());
         let path = without_args(&function.name).path();
-        let instances = self.answers.instances.iter();
-        let mut fitting = instances.filter(|(index, answer)| {
+        let fits = |(index, answer): &(&usize, &InstanceAnswer)| {
             let instance = self.declarations.instantiations.get(**index);
             instance.is_some_and(|instance| ends_with(&path, &instance.name))
                 && answer.params.len() == function.params.len()
                 && answer
                     .args
                     .iter()
-                    .zip(args)
+                    .zip(args.into_iter().flatten())
                     .all(|(answer, arg)| may_be_equal(answer.as_ref(), arg))
                 && answer
                     .params
                     .iter()
                     .zip(&function.params)
                     .all(|(answer, param)| may_be_equal_types(answer, param))
-        });
-        let (_, only) = fitting.next()?;
-        fitting
-            .all(|(_, other)| other.params == only.params)
-            .then_some(only)
+        };
+        let answers = self.answers.instances.iter().filter(fits);
+        answers.map(|(_, answer)| answer).collect()
     }
 
-    /// Whether there is an explicit instantiation of the template.
-    fn asked_for(&self, path: &str) -> bool {
-        let instances = &self.declarations.instantiations;
-        instances
-            .iter()
-            .any(|instance| ends_with(path, &instance.name))
+    /// Whether there is an explicit instantiation of the template that the compiler told nothing about: it can be any.
+    fn awaits_answer(&self, path: &str) -> bool {
+        let instances = self.declarations.instantiations.iter().enumerate();
+        let mut silent = instances.filter(|(index, _)| !self.answers.instances.contains_key(index));
+        silent.any(|(_, instance)| ends_with(path, &instance.name))
     }
 }
 

@@ -96,10 +96,10 @@ impl Refusal {
             ),
             _ => {
                 let help = match origin.implicit && why.is_about_instance() {
-                    true => {
-                        "instantiate the kernel explicitly, `template __global__ void …;`: the compiler then tells the layout"
-                    }
-                    false => "pass a pointer to it, or a struct of plain fields",
+                    true => format!(
+                        "ask for it, `instantiate = [\"{kernel}\"]` or `template __global__ void …;`: the compiler then tells the layout"
+                    ),
+                    false => "pass a pointer to it, or a struct of plain fields".to_owned(),
                 };
                 let message = format!("{parameter} has type `{ty}`, which has no Rust counterpart");
                 Diagnostic::warning(Code::TYPE_WITHOUT_COUNTERPART, message)

@@ -85,6 +85,7 @@ impl Manifest {
         if let Some(metadata) = settings(&document, "package") {
             Reader::new(path, &text, findings).settings(metadata, &mut config);
         }
+        config.flags.append(&mut config.added_flags);
         Ok(Self {
             name,
             path: path.to_owned(),
@@ -149,4 +150,35 @@ pub(super) fn workspace_of(
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The flags of a profile are the package's, else the workspace's, and come behind what the plain key says.
+    #[test]
+    fn flags_of_a_profile_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Cargo.toml");
+        let flags = |text: &str, profile| {
+            std::fs::write(&path, text).unwrap();
+            let mut findings = Vec::new();
+            let read = Manifest::read(&path, profile, &mut findings).unwrap();
+            assert_eq!(findings, []);
+            assert_eq!(read.config.added_flags, [""; 0]);
+            read.config.flags.join(" ")
+        };
+        let workspace = "[workspace]\n[workspace.metadata.gpuk]\nflags = ['-a']\n\
+                         [workspace.metadata.gpuk.profile.dev]\nflags = ['-b']\n";
+        assert_eq!(flags(workspace, Profile::Dev), "-a -b");
+        assert_eq!(flags(workspace, Profile::Release), "-a");
+        let package = format!("{workspace}[package.metadata.gpuk]\nflags = ['-c']\n");
+        assert_eq!(flags(&package, Profile::Dev), "-c -b");
+        let both = format!(
+            "{package}profile = {{ dev = {{ flags = ['-d'] }}, release = {{ flags = [] }} }}\n"
+        );
+        assert_eq!(flags(&both, Profile::Dev), "-c -d");
+        assert_eq!(flags(&both, Profile::Release), "-c");
+    }
 }

@@ -91,6 +91,8 @@ pub struct Config {
     pub traps: Option<TrapMode>,
     /// `profile.NAME`: `checks`, `debug-checks`, `engine`, `line-info` and `traps` where the profile stems from `dev` or `release`.
     pub profile: Profile,
+    /// `profile.NAME.flags`: passed on to nvcc behind `flags`.
+    pub added_flags: Vec<String>,
     /// `link.NAME`: patterns of sources that are compiled apart and linked into one module of that name.
     pub link: BTreeMap<String, Vec<Pattern>>,
     /// `kernel.NAME`: what is set for one kernel.
@@ -127,6 +129,7 @@ impl Default for Config {
             line_info: None,
             traps: None,
             profile: Profile::Dev,
+            added_flags: Vec::new(),
             link: BTreeMap::new(),
             kernel: BTreeMap::new(),
         }

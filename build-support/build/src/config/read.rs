@@ -44,8 +44,15 @@ const KEYS: [&str; 24] = [
 /// Of `kernel.NAME`.
 const KERNEL_KEYS: [&str; 5] = ["allow", "checks", "debug-checks", "signature", "traps"];
 
-/// Of `profile.NAME`.
-const PROFILE_KEYS: [&str; 5] = ["checks", "debug-checks", "engine", "line-info", "traps"];
+/// Of `profile.NAME`, as they are of a package too.
+const PROFILE_KEYS: [&str; 6] = [
+    "checks",
+    "debug-checks",
+    "engine",
+    "flags",
+    "line-info",
+    "traps",
+];
 
 /// Reads one table of one manifest.
 pub(super) struct Reader<'a> {
@@ -155,9 +162,10 @@ impl<'a> Reader<'a> {
                 false => &mut other,
             };
             for (key, value) in table {
-                match PROFILE_KEYS.contains(&key.get_ref().as_ref()) {
-                    true => self.of_profile(key.get_ref(), value, config),
-                    false => self.unknown(key.span(), key.get_ref(), &PROFILE_KEYS),
+                match key.get_ref().as_ref() {
+                    "flags" => self.set(&mut config.added_flags, |r| r.list(value, string)),
+                    key if PROFILE_KEYS.contains(&key) => self.of_profile(key, value, config),
+                    unknown => self.unknown(key.span(), unknown, &PROFILE_KEYS),
                 }
             }
         }
@@ -481,7 +489,7 @@ mod tests {
     fn bad_settings_of_kernels_and_profiles_are_found() {
         let (_, findings) = read(
             "[kernel.k]\nsignature = 'void f(float *y)'\nallow = { GPUK0005 = 'x', GPUK0006 = '' }\ntrap = 'keep'\n\
-             [kernel.g]\nsignature = 'float *y'\n[profile.bench]\n[profile.dev]\nflags = []\n",
+             [kernel.g]\nsignature = 'float *y'\n[profile.bench]\n[profile.dev]\narchs = []\n",
         );
         insta::assert_debug_snapshot!(findings, @r#"
         [
@@ -491,7 +499,7 @@ mod tests {
             "GPUK0031 /w/Cargo.toml:2:13 `'void f(float *y)'` is not a declaration of `k` | ",
             "GPUK0030 /w/Cargo.toml:4:1 unknown key `trap` | did you mean `traps`?",
             "GPUK0030 /w/Cargo.toml:7:10 unknown profile `bench` | set it for the profile that this one inherits from in the end",
-            "GPUK0030 /w/Cargo.toml:9:1 unknown key `flags` | the keys are `checks`, `debug-checks`, `engine`, `line-info`, `traps`",
+            "GPUK0030 /w/Cargo.toml:9:1 unknown key `archs` | the keys are `checks`, `debug-checks`, `engine`, `flags`, `line-info`, `traps`",
         ]
         "#);
     }

@@ -318,10 +318,13 @@ fn settings_that_are_no_table_are_a_finding() {
         ),
     ] {
         let project = Project::new("p", GPUK).file("Cargo.toml", &manifest);
-        let output = project.gpuk(&["check", "--message-format", "short"]);
-        assert_eq!(output.code, Some(101), "{}", output.shown());
-        for said in [place, "[GPUK0031]", "is not a table of gpuk's settings"] {
-            assert!(output.stderr.contains(said), "{said}\n{}", output.stderr);
+        for command in [&["check"][..], &["test", "--sim"], &["run", "--sim"]] {
+            let output = project.gpuk(&[command, &["--message-format", "short"]].concat());
+            assert_eq!(output.code, Some(101), "{}", output.shown());
+            for said in [place, "[GPUK0031]", "is not a table of gpuk's settings"] {
+                let count = output.stderr.matches(said).count();
+                assert_eq!(count, 1, "{said}\n{}", output.shown());
+            }
         }
     }
 }

@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
-use super::manifest::{ManifestError, parse, table, workspace_of};
+use super::manifest::{ManifestError, parse, settings, table, workspace_of};
 use super::read::Reader;
 use crate::diagnostic::Diagnostic;
 use crate::fs;
@@ -50,27 +50,20 @@ impl Allowed {
         };
         if let Some((path, text)) = workspace {
             let document = parse(&text, &path)?;
-            let metadata = table(&document, &["workspace", "metadata", "gpuk"]);
-            let mut reader = Reader::new(&path, &text, findings);
-            all.extend(
-                metadata
-                    .into_iter()
-                    .flat_map(|metadata| of(metadata, &mut reader)),
-            );
+            if let Some(metadata) = settings(&document, "workspace") {
+                all.extend(of(metadata, &mut Reader::new(&path, &text, findings)));
+            }
         }
-        let metadata = table(&document, &["package", "metadata", "gpuk"]);
-        let mut reader = Reader::new(path, &text, findings);
-        all.extend(
-            metadata
-                .into_iter()
-                .flat_map(|metadata| of(metadata, &mut reader)),
-        );
+        if let Some(metadata) = settings(&document, "package") {
+            all.extend(of(metadata, &mut Reader::new(path, &text, findings)));
+        }
         Ok(all)
     }
 }
 
-fn of(metadata: &DeTable<'_>, reader: &mut Reader<'_>) -> Vec<Allowed> {
-    let Some(value) = metadata.get("sim") else {
+fn of(metadata: &Spanned<DeValue<'_>>, reader: &mut Reader<'_>) -> Vec<Allowed> {
+    let metadata = reader.whole(metadata);
+    let Some(value) = metadata.and_then(|metadata| metadata.get("sim")) else {
         return Vec::new();
     };
     let Some(settings) = value.get_ref().as_table() else {

@@ -105,7 +105,10 @@ pub(super) fn parse<'t>(text: &'t str, path: &Path) -> Result<DeTable<'t>, Manif
 }
 
 /// What is set of gpuk for a `package` or a `workspace`.
-fn settings<'t, 'd>(document: &'d DeTable<'t>, of: &str) -> Option<&'d Spanned<DeValue<'t>>> {
+pub(super) fn settings<'t, 'd>(
+    document: &'d DeTable<'t>,
+    of: &str,
+) -> Option<&'d Spanned<DeValue<'t>>> {
     table(document, &[of, "metadata"])?.get("gpuk")
 }
 

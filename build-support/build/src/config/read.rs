@@ -72,10 +72,21 @@ impl<'a> Reader<'a> {
 
     /// Puts what is set into `config`.
     pub(super) fn settings(&mut self, value: &Spanned<DeValue<'_>>, config: &mut Config) {
-        match value.get_ref().as_table() {
-            Some(table) => self.table(table, config),
-            None => self.bad(value, "a table of gpuk's settings"),
+        if let Some(table) = self.whole(value) {
+            self.table(table, config);
         }
+    }
+
+    /// The table that `metadata.gpuk` is.
+    pub(super) fn whole<'v, 't>(
+        &mut self,
+        value: &'v Spanned<DeValue<'t>>,
+    ) -> Option<&'v DeTable<'t>> {
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.bad(value, "a table of gpuk's settings");
+        }
+        table
     }
 
     fn table(&mut self, table: &DeTable<'_>, config: &mut Config) {

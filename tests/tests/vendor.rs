@@ -185,6 +185,34 @@ fn nvcc_sources_that_are_linked_into_one_module_are_vendored_too() {
     );
 }
 
+/// With a code and a place, before anything is compiled; in a build script where the folder is there.
+#[test]
+fn host_functions_are_refused_before_anything_is_compiled() {
+    let host = "extern \"C\" int rows(int n) { return n; }\n";
+    let project = Project::new("hosted", GPUK)
+        .file("host/rows.cu", host)
+        .file("host/more.cu", host)
+        .config("host-objects = [\"host/*.cu\"]")
+        .scripted(env!("CARGO_TARGET_TMPDIR"))
+        .file("src/lib.rs", "gpuk::include_kernels!();\n");
+    let project = without_compiler(project);
+    let said = "error[GPUK0051]: `host/more.cu` and another source have host functions, which cannot be vendored\n";
+    let refused = |output: Output| {
+        assert_eq!(output.code, Some(101), "{}", output.shown());
+        assert_eq!(output.stderr.matches(said).count(), 1, "{}", output.shown());
+        assert!(
+            output.stderr.contains("host/more.cu:1:1"),
+            "{}",
+            output.shown()
+        );
+        assert!(!output.stderr.contains("/nothing"), "{}", output.shown());
+    };
+    refused(project.gpuk(&["vendor"]));
+    refused(project.gpuk(&["vendor", "--check"]));
+    project.write("gpuk-vendor/lock.json", "{}");
+    refused(check(&project));
+}
+
 #[test]
 fn what_is_not_there_is_not_current() {
     let project = Project::new("p", GPUK).file("kernels/scale.cu", "");

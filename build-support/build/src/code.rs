@@ -95,6 +95,8 @@ codes! {
     NAME_FOR_SHELL = 44;
     /// vendored kernels are not what the sources and settings say now
     VENDORED_STALE = 50;
+    /// host functions cannot be vendored
+    HOST_FUNCTIONS_VENDORED = 51;
     /// `native` is asked for where there is no device
     NO_NATIVE_DEVICE = 60;
     /// a kernel needs a later driver than the oldest that is stated

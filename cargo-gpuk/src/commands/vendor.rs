@@ -1,8 +1,11 @@
 //! `cargo gpuk vendor`: compiled kernels beside the manifest, which build scripts take where they are current.
 
+use cargo_metadata::Package as Member;
 use gpuk_build::config::Profile;
+use gpuk_build::diagnostic::Diagnostic;
 use gpuk_build::env::Env;
 use gpuk_build::error::chain;
+use gpuk_build::package::Package;
 use gpuk_build::pipeline::Depth;
 use gpuk_build::vendor::{self, Taken};
 
@@ -33,6 +36,7 @@ fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
     let mut release = work.clone();
     release.compilation.release = true;
     release.compilation.profile = None;
+    fit(&release, workspace, shell)?;
     // The second build writes over the first one's results.
     let profile = workspace.profile(&work.compilation);
     let first = match profile.unwrap_or_default() {
@@ -43,14 +47,6 @@ fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
         )?,
     };
     let done = kernels::build(workspace, &release, shell, Depth::Build)?;
-    if let Some(done) = (done.iter()).find(|done| !done.built.report.objects.is_empty()) {
-        let name = &done.member.name;
-        shell.error(format_args!(
-            "`{name}` has host functions, whose objects cannot be vendored"
-        ));
-        shell.say("  they are linked for one target and one C++ library; vendor kernels of a package without `host-objects`");
-        return Err(Exit::Usage);
-    }
     let mut first = first.into_iter();
     for (done, last) in done.iter().zip(take(&done, shell)?) {
         let all = first.next().into_iter().chain([last]).collect();
@@ -61,6 +57,36 @@ fn write(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
         shell.status("Vendored", folder.display());
     }
     Ok(())
+}
+
+/// Refuses packages that cannot be vendored, before anything is compiled.
+fn fit(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> {
+    let mut fit = true;
+    for member in workspace.packages() {
+        // What is wrong with its settings is said when it is built.
+        let package = configured(work, workspace, member, shell, &mut Vec::new())?;
+        if let Some(package) = package
+            && let Some(finding) = vendor::unfit(&package)
+        {
+            fit = false;
+            shell.findings(member, &package.root, &[finding]);
+        }
+    }
+    match fit {
+        true => Ok(()),
+        false => Err(Exit::Build),
+    }
+}
+
+fn configured(
+    work: &Work,
+    workspace: &Workspace,
+    member: &Member,
+    shell: &Shell,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Option<Package>, Exit> {
+    let env = Env::of_process();
+    kernels::package(workspace, member, &work.compilation, &env, shell, findings)
 }
 
 /// The results of the packages, in their order.
@@ -80,17 +106,10 @@ fn check(work: &Work, workspace: &Workspace, shell: &Shell) -> Result<(), Exit> 
     let (mut with_kernels, mut wrong) = (0, 0);
     for member in workspace.packages() {
         let mut findings = Vec::new();
-        let package = kernels::package(
-            workspace,
-            member,
-            &work.compilation,
-            &env,
-            shell,
-            &mut findings,
-        )?;
+        let package = configured(work, workspace, member, shell, &mut findings)?;
         let Some(package) = package else { continue };
         with_kernels += 1;
-        match vendor::finding(&package, &env) {
+        match vendor::unfit(&package).or_else(|| vendor::finding(&package, &env)) {
             Some(finding) => findings.push(finding),
             None if package.root.join(vendor::FOLDER).is_dir() => {
                 shell.status(

@@ -10,6 +10,7 @@
 //! current (`stale`). It is committed and packaged like any source. Nothing here compiles.
 
 mod stale;
+mod unfit;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -91,6 +92,9 @@ pub(crate) fn of(package: &Package, env: &Env) -> Option<Result<Vendored, Box<St
     let folder = package.root.join(FOLDER);
     let text = std::fs::read(folder.join(LOCK)).ok()?;
     let mut files = vec![PathBuf::from(FOLDER)];
+    if let Some(finding) = unfit::finding(package) {
+        return Some(Err(Box::new(Stale { finding, files })));
+    }
     let judged = match serde_json::from_slice::<Lock>(&text) {
         Err(error) => Err(stale::stale(format!("`{LOCK}` cannot be read: {error}"))),
         Ok(lock) => {
@@ -106,6 +110,12 @@ pub(crate) fn of(package: &Package, env: &Env) -> Option<Result<Vendored, Box<St
             files,
         })
     }))
+}
+
+/// Why nothing of the package can be vendored, if it is so.
+#[must_use]
+pub fn unfit(package: &Package) -> Option<Diagnostic> {
+    unfit::finding(package)
 }
 
 /// What is wrong with the package's vendored kernels, if it has some and they are not current.

@@ -58,6 +58,13 @@ const BLST: Need = Need {
     kind: Kind::Crate,
 };
 
+const RISC0: Need = Need {
+    name: "risc0-sys",
+    version: "1.5.0",
+    folder: "",
+    kind: Kind::Crate,
+};
+
 const PLAIN: Crate = Crate {
     name: "",
     version: "",
@@ -224,6 +231,14 @@ fn main() {
         folders: &["kernels"],
         config: "kernels = ['kernels/*.cu']",
         quick: true,
+        ..PLAIN
+    },
+    Crate {
+        name: "risc0-circuit-rv32im-sys",
+        version: "4.0.3",
+        folders: &["kernels/cuda"],
+        needs: &[RISC0, SPPARK],
+        config: "kernels = ['kernels/cuda/*.cu']\ninclude = ['deps/risc0-sys/kernels/zkp/cuda', 'deps/risc0-sys/cxx', 'deps/sppark']\nflags = ['-std=c++17', '-DFEATURE_BABY_BEAR']\n\n[package.metadata.gpuk.link]\neval_check = ['kernels/cuda/ffi_supra.cu', 'kernels/cuda/eval_check_*.cu']\nsteps = ['kernels/cuda/ffi.cu', 'kernels/cuda/steps.cu']",
         ..PLAIN
     },
     Crate {

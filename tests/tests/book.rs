@@ -179,6 +179,7 @@ fn every_configuration_key_is_in_the_book() {
         match rest.split_once(",\n").unwrap().0 {
             "Vec::new()" => "`[]`".to_owned(),
             "None" | "BTreeMap::new()" | "Profile::Dev" => "not set".to_owned(),
+            "true" => "`true`".to_owned(),
             "Archs::default()" => {
                 let arch = read("build-support/build/src/config/arch.rs");
                 let (_, arch) = arch.split_once("pub const DEFAULT: Self").unwrap();

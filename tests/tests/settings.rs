@@ -228,3 +228,46 @@ extern \"C\" __global__ void stencil(const float *in, float *out, int w, int h, 
     let ptx = ptx(&project, &[]);
     assert!(ptx.contains("inlined_at"), "{ptx}");
 }
+
+/// In how many threads `cicc` and `ptxas` are told to compile a source.
+fn threads(config: &str, args: &[&str]) -> [Option<String>; 2] {
+    let all = [&["build", "--dry-run"], args].concat();
+    let told = project(config).gpuk(&all).ok().stdout;
+    ["/cicc ", "/ptxas "].map(|tool| {
+        let command = told.lines().find(|line| line.contains(tool)).unwrap();
+        let (_, rest) = command.split_once("split-compile")?;
+        let number = rest[1..].split(' ').next().unwrap();
+        Some(number.to_owned())
+    })
+}
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_both_device_compilers_split_unless_something_is_against_it() {
+    let [none, two, four] = [None, Some("2"), Some("4")].map(|it| it.map(str::to_owned));
+    let both = |number: &Option<String>| [number.clone(), number.clone()];
+    assert_eq!(threads("", &[]), both(&four));
+    assert_eq!(threads("", &["--release"]), both(&four));
+    assert_eq!(threads("split-compile = false", &[]), both(&none));
+    let release = "profile.release.split-compile = false";
+    assert_eq!(threads(release, &["--release"]), both(&none));
+    assert_eq!(threads(release, &[]), both(&four));
+    assert_eq!(threads("flags = ['-split-compile=2']", &[]), both(&two));
+    assert_eq!(threads("flags = ['-G']", &[]), both(&none));
+}
+
+/// What makes the split fit for a release build: its kernels do not depend on the number.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_a_split_compilation_is_the_same_for_every_number() {
+    let split = |number: &str| {
+        ptx(
+            &project(&format!("flags = ['-split-compile={number}']")),
+            &[],
+        )
+    };
+    let four = ptx(&project(""), &[]);
+    for number in ["2", "3", "16"] {
+        assert_eq!(four, split(number), "{number}");
+    }
+}

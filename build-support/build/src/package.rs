@@ -10,7 +10,13 @@ use crate::folders;
 use crate::fs::{self, FsError};
 use crate::headers;
 use crate::store::LIMIT;
-use crate::toolchain::{Request, Toolchain};
+use crate::toolchain::{Request, Toolchain, Version};
+
+/// Flags that leave out all optimization, and have line information among what they make.
+const DEBUG: [&str; 2] = ["-G", "--device-debug"];
+
+/// Flags for line information.
+const LINE_INFO: [&str; 2] = ["-lineinfo", "--generate-line-info"];
 
 /// A package with its configuration, ready to be built.
 #[derive(Debug, Clone)]
@@ -205,10 +211,21 @@ impl Package {
     /// Whether kernels carry line information: the setting, else where debug assertions are. It changes no
     /// instruction; what the flags ask for in any case is not asked for twice.
     pub(crate) fn line_info(&self) -> bool {
-        const ASKED: [&str; 4] = ["-lineinfo", "--generate-line-info", "-G", "--device-debug"];
-        let asked = |flag: &String| ASKED.contains(&flag.as_str());
+        let asks = |flag: &str| LINE_INFO.contains(&flag) || DEBUG.contains(&flag);
+        let asked = |flag: &String| asks(flag);
         let by_profile = self.config.profile == Profile::Dev;
         self.config.line_info.unwrap_or(by_profile) && !self.config.flags.iter().any(asked)
+    }
+
+    /// The flag for nvcc that has its compilers optimize kernels side by side; `None` where the settings, the flags or the
+    /// toolkit are against it. Kernels are the same for every number from 2 on, but the cubin names it, so it is one number on all
+    /// machines. Older toolkits have not been tried.
+    pub(crate) fn split_compile(&self, toolkit: Version) -> Option<&'static str> {
+        let against =
+            |flag: &String| flag.contains("split-compile") || DEBUG.contains(&flag.as_str());
+        let tried = toolkit.major >= 13;
+        let wanted = self.config.split_compile && !self.config.flags.iter().any(against);
+        (tried && wanted).then_some("-split-compile=4")
     }
 
     /// Whether a kernel has debug checks.

@@ -160,6 +160,7 @@ impl Tools {
         let mut flags = package.flags();
         // Only what gpuk preprocesses has annotations in it, which it takes out again.
         flags.push("-DGPUK_ANNOTATIONS=1".into());
+        flags.extend(package.split_compile(toolchain.version).map(Into::into));
         let mut keyed = BTreeMap::new();
         let mut recipes = BTreeMap::new();
         for arch in &targets.archs {

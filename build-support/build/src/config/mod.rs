@@ -87,9 +87,11 @@ pub struct Config {
     /// `line-info`: whether kernels carry line information, as `-lineinfo` makes it; follows the profile's debug
     /// assertions if not set.
     pub line_info: Option<bool>,
+    /// `split-compile`: whether the compilers optimize the kernels of a source side by side, in four threads, from CUDA 13.0 on.
+    pub split_compile: bool,
     /// `traps`: what becomes of a `trap` that belongs to no `assert`; kept with a warning if not set.
     pub traps: Option<TrapMode>,
-    /// `profile.NAME`: `checks`, `debug-checks`, `engine`, `line-info` and `traps` where the profile stems from `dev` or `release`.
+    /// `profile.NAME`: `checks`, `debug-checks`, `engine`, `line-info`, `split-compile` and `traps` where the profile stems from `dev` or `release`.
     pub profile: Profile,
     /// `profile.NAME.flags`: passed on to nvcc behind `flags`.
     pub added_flags: Vec<String>,
@@ -127,6 +129,7 @@ impl Default for Config {
             checks: CheckMode::Functional,
             debug_checks: None,
             line_info: None,
+            split_compile: true,
             traps: None,
             profile: Profile::Dev,
             added_flags: Vec::new(),

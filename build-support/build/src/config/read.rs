@@ -14,7 +14,7 @@ use super::{
 };
 use crate::diagnostic::{Code, Diagnostic, Place};
 
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "archs",
     "checks",
     "cuda",
@@ -36,6 +36,7 @@ const KEYS: [&str; 24] = [
     "minimum-driver",
     "profile",
     "sim",
+    "split-compile",
     "toolkit",
     "traps",
     "wrapper",
@@ -45,12 +46,13 @@ const KEYS: [&str; 24] = [
 const KERNEL_KEYS: [&str; 5] = ["allow", "checks", "debug-checks", "signature", "traps"];
 
 /// Of `profile.NAME`, as they are of a package too.
-const PROFILE_KEYS: [&str; 6] = [
+const PROFILE_KEYS: [&str; 7] = [
     "checks",
     "debug-checks",
     "engine",
     "flags",
     "line-info",
+    "split-compile",
     "traps",
 ];
 
@@ -146,6 +148,7 @@ impl<'a> Reader<'a> {
             }),
             "engine" => self.set(&mut config.engine, |r| r.one(value, FromStr::from_str)),
             "line-info" => self.set(&mut config.line_info, |r| r.boolean(value).map(Some)),
+            "split-compile" => self.set(&mut config.split_compile, |r| r.boolean(value)),
             _ => self.set(&mut config.debug_checks, |r| r.boolean(value).map(Some)),
         }
     }
@@ -510,7 +513,7 @@ mod tests {
             "GPUK0031 /w/Cargo.toml:2:13 `'void f(float *y)'` is not a declaration of `k` | ",
             "GPUK0030 /w/Cargo.toml:4:1 unknown key `trap` | did you mean `traps`?",
             "GPUK0030 /w/Cargo.toml:7:10 unknown profile `bench` | set it for the profile that this one inherits from in the end",
-            "GPUK0030 /w/Cargo.toml:9:1 unknown key `archs` | the keys are `checks`, `debug-checks`, `engine`, `flags`, `line-info`, `traps`",
+            "GPUK0030 /w/Cargo.toml:9:1 unknown key `archs` | the keys are `checks`, `debug-checks`, `engine`, `flags`, `line-info`, `split-compile`, `traps`",
         ]
         "#);
     }

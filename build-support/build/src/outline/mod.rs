@@ -8,6 +8,7 @@
 mod text;
 mod types;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use gpuk_ptx::Module as Ptx;
@@ -104,8 +105,12 @@ fn of_cuda(source: &str, path: &Path) -> Signatures {
         layouts: known.layouts(),
         ..Answers::default()
     };
-    let mut entries = Vec::new();
+    let (mut entries, mut seen) = (Vec::new(), HashSet::new());
     for (index, kernel) in declarations.kernels.iter().enumerate() {
+        // Both sides of an `#if` may define it.
+        if !seen.insert((&kernel.scope, &kernel.name)) {
+            continue;
+        }
         if let Some((params, slots)) = known.params(kernel) {
             answers.kernels.insert(index, params);
             entries.push(Entry {
@@ -140,7 +145,9 @@ mod tests {
             template <class T> __global__ void generic(T *x) {}\n\
             #define MAKE(T) extern \"C\" __global__ void make_##T(T *x) { \\\n  x[0] = 1; }\nMAKE(int)\n\
             extern \"C\" __global__ void unknown(Elsewhere e) {}\n\
-            extern \"C\" __global__ void last(float4 *v, bool flag, const Table *tables) {}\n";
+            extern \"C\" __global__ void last(float4 *v, bool flag, const Table *tables) {}\n\
+            #ifdef FAST\n__global__ void both(float *y) { *y = 1; }\n#else\n\
+            __global__ void both(float *y) { *y = 2; }\n#endif\n";
         let signatures = of_cuda(source, Path::new("kernels/a.cu"));
         let shown = |kernel: &crate::kernel::Kernel| {
             let params = kernel
@@ -162,6 +169,7 @@ mod tests {
             [
                 "kernels/a.cu:8 scale(y: float *, x: const __half *, n: unsigned long, t: Table)",
                 "kernels/a.cu:15 last(v: float4 *, flag: bool, tables: const Table *)",
+                "kernels/a.cu:17 both(y: float *)",
             ]
         );
         let table = &signatures.structs[0];

@@ -1,5 +1,6 @@
 //! Source text in the form that the reader of preprocessed text takes.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The text without comments and directives, line by line where it was, `__global__` as nvcc's preprocessor has it.
@@ -38,22 +39,46 @@ fn words(line: &str) -> String {
     without_calls(&line, "__gpuk_bounds")
 }
 
-/// The line without a name and the parentheses behind it.
+/// The line without a name and the parentheses behind it, wherever it stands.
 fn without_calls(line: &str, name: &str) -> String {
-    let Some((before, after)) = line.split_once(name) else {
+    let Some(first) = line.find(name) else {
         return line.to_owned();
     };
-    let mut depth = 0_usize;
-    let end = after.char_indices().find_map(|(at, c)| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
+    let ends = ends_of_groups(line);
+    let mut out = line[..first].to_owned();
+    let mut at = first;
+    while let Some(next) = line[at..].find(name) {
+        out += &line[at..at + next];
+        at += next + name.len();
+        // What never closes stays.
+        at = ends
+            .range(at..)
+            .next()
+            .map_or(at, |(_, end)| end.unwrap_or(at));
+    }
+    out + &line[at..]
+}
+
+/// For each parenthesis of a line the position after its group, or after itself where it closes one; none where nothing
+/// closes it.
+fn ends_of_groups(line: &str) -> BTreeMap<usize, Option<usize>> {
+    let (mut ends, mut open) = (BTreeMap::new(), Vec::new());
+    for (at, byte) in line.bytes().enumerate() {
+        match byte {
+            b'(' => {
+                ends.insert(at, None);
+                open.push(at);
+            }
+            b')' => {
+                ends.insert(at, Some(at + 1));
+                if let Some(open) = open.pop() {
+                    ends.insert(open, Some(at + 1));
+                }
+            }
             _ => {}
         }
-        (c == ')' && depth == 0).then_some(at + 1)
-    });
-    let rest = &after[end.unwrap_or(0)..];
-    before.to_owned() + &without_calls(rest, name)
+    }
+    ends
 }
 
 /// Comments become blanks, their line ends stay.

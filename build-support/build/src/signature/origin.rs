@@ -1,6 +1,7 @@
 //! Which declaration an entry comes from, and with which parameter types.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::config::Signature;
 use crate::ctype::{Arg, CType, Name};
@@ -107,21 +108,33 @@ impl<'d> Origin<'d> {
 pub(super) struct Origins<'d> {
     declarations: &'d Declarations,
     answers: &'d Answers,
+    /// The positions of the kernels of a name.
+    named: HashMap<&'d str, Vec<usize>>,
 }
 
 impl<'d> Origins<'d> {
     pub(super) fn new(declarations: &'d Declarations, answers: &'d Answers) -> Self {
+        let mut named: HashMap<_, Vec<_>> = HashMap::new();
+        for (at, kernel) in declarations.kernels.iter().enumerate() {
+            named.entry(kernel.name.as_str()).or_default().push(at);
+        }
         Self {
             declarations,
             answers,
+            named,
         }
+    }
+
+    /// The kernels of a name with their positions, in the order of the text.
+    fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = (usize, &'d DeclaredKernel)> {
+        let kernels = &self.declarations.kernels;
+        let named = self.named.get(name).map_or(&[][..], Vec::as_slice);
+        named.iter().map(|&at| (at, &kernels[at]))
     }
 
     /// Finds an entry's origin.
     pub(super) fn of(&self, entry: &Entry) -> Result<Origin<'d>, Stranger> {
-        if let Some(declared) =
-            self.best(|kernel| kernel.c_linkage && kernel.name == entry.name, &[])
-        {
+        if let Some(declared) = self.best(&entry.name, |kernel| kernel.c_linkage, &[]) {
             let types = self.answer(declared).or_else(|| from_text(declared));
             return Ok(Origin {
                 name: Name::simple(&declared.name),
@@ -143,10 +156,10 @@ impl<'d> Origins<'d> {
     /// where the origin's own has none.
     pub(super) fn annotations(&self, origin: &Origin<'_>) -> Vec<DeclaredAnnotation> {
         let own = origin.declared;
-        let kernels = self.declarations.kernels.iter();
+        let kernels = self.named(&own.name).map(|(_, kernel)| kernel);
         let mut others = kernels.filter(|it| {
-            let same = it.scope == own.scope && it.name == own.name;
-            same && it.params.len() == own.params.len() && !it.annotations.is_empty()
+            let same = it.scope == own.scope && it.params.len() == own.params.len();
+            same && !it.annotations.is_empty()
         });
         let found = match own.annotations.as_slice() {
             [] if !own.overloaded => others.next().map_or(&[][..], |it| &it.annotations),
@@ -173,7 +186,9 @@ impl<'d> Origins<'d> {
                 && Origin::fits(kernel, function.params.len())
                 && !(kernel.overloaded && is_other(kernel))
         };
-        let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
+        let name = last(&function.name);
+        let declared = self.best(name, fits, &function.params);
+        let declared = declared.ok_or(Stranger::Unknown)?;
         Ok(Origin {
             types: self.answer(declared).unwrap_or(function.params),
             name: function.name,
@@ -191,12 +206,14 @@ impl<'d> Origins<'d> {
                 && kernel.path() == path
                 && Origin::fits(kernel, function.params.len())
         };
-        let declared = self.best(fits, &function.params).ok_or(Stranger::Unknown)?;
+        let name = last(&function.name);
+        let declared = self.best(name, fits, &function.params);
+        let declared = declared.ok_or(Stranger::Unknown)?;
         let specialized = declared.template.as_ref().is_some_and(Vec::is_empty);
         let primary = |kernel: &DeclaredKernel| {
             fits(kernel) && kernel.template.as_ref().is_some_and(|it| !it.is_empty())
         };
-        let template = self.best(primary, &function.params);
+        let template = self.best(name, primary, &function.params);
         let answers = self.instance_answers(&function);
         let (first, others) = answers.split_first().unzip();
         let same = |first: &&&InstanceAnswer| {
@@ -218,17 +235,15 @@ impl<'d> Origins<'d> {
         })
     }
 
-    /// The declaration that fits best: most parameters spelt as their types are, then a definition.
+    /// The declaration of a name that fits best: most parameters spelt as their types are, then a definition.
     fn best(
         &self,
+        name: &str,
         fits: impl Fn(&DeclaredKernel) -> bool,
         types: &[CType],
     ) -> Option<&'d DeclaredKernel> {
-        let fitting = self
-            .declarations
-            .kernels
-            .iter()
-            .filter(|kernel| fits(kernel));
+        let kernels = self.named(name).map(|(_, kernel)| kernel);
+        let fitting = kernels.filter(|kernel| fits(kernel));
         let rank = |kernel: &&DeclaredKernel| {
             let params = kernel.params.iter().zip(types);
             let spelt = params.filter(|(param, ty)| self.spells(&param.text, ty) == Some(true));
@@ -247,9 +262,8 @@ impl<'d> Origins<'d> {
         if declared.overloaded && !declared.c_linkage {
             return None;
         }
-        let kernels = self.declarations.kernels.iter().enumerate();
-        let mut same = kernels
-            .filter(|(_, other)| other.scope == declared.scope && other.name == declared.name);
+        let kernels = self.named(&declared.name);
+        let mut same = kernels.filter(|(_, other)| other.scope == declared.scope);
         same.find_map(|(index, _)| self.answers.kernels.get(&index).cloned())
     }
 
@@ -282,6 +296,10 @@ impl<'d> Origins<'d> {
         let mut silent = instances.filter(|(index, _)| !self.answers.instances.contains_key(index));
         silent.any(|(_, instance)| ends_with(path, &instance.name))
     }
+}
+
+fn last(name: &Name) -> &str {
+    name.last().map_or("", |part| part.word.as_str())
 }
 
 fn without_args(name: &Name) -> Name {

@@ -1,6 +1,13 @@
 //! Steps over groups, template arguments and attributes in a token list.
 
+use super::brackets::pair;
 use super::lexer::{Token, TokenKind};
+
+#[cfg(test)]
+thread_local! {
+    /// How often tokens were looked at.
+    pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
 
 /// A token list that answers out-of-range with nothing.
 #[derive(Clone, Copy)]
@@ -8,12 +15,14 @@ pub(super) struct Tokens<'a, 't>(pub(super) &'a [Token<'t>]);
 
 impl<'a, 't> Tokens<'a, 't> {
     pub(super) fn get(self, at: usize) -> Option<&'a Token<'t>> {
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
         self.0.get(at)
     }
 
     /// The text at a position; empty past the end.
     pub(super) fn text(self, at: usize) -> &'t str {
-        self.0.get(at).map_or("", |token| token.text)
+        self.get(at).map_or("", |token| token.text)
     }
 
     pub(super) fn is(self, at: usize, text: &str) -> bool {
@@ -25,49 +34,38 @@ impl<'a, 't> Tokens<'a, 't> {
             .is_some_and(|token| token.kind == TokenKind::Word)
     }
 
-    /// The position after the group that opens here; the end of the list if it never closes.
+    /// The position after the group that opens here, or after the next one if none does; the end of the list if it never
+    /// closes.
     pub(super) fn after_group(self, open: usize) -> usize {
-        let mut depth = 0usize;
-        for (at, token) in self.0.iter().enumerate().skip(open) {
-            if token.kind != TokenKind::Punct {
-                continue;
-            }
-            match token.text {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return at + 1;
-                    }
-                }
-                _ => {}
-            }
+        let is_bracket = |at: &usize| {
+            let text = self.text(*at);
+            matches!(text, "(" | "[" | "{" | ")" | "]" | "}")
+        };
+        let Some(first) = (open..self.0.len()).find(is_bracket) else {
+            return self.0.len();
+        };
+        match self.text(first) {
+            ")" | "]" | "}" => first + 1,
+            _ => self.after_pair(first).unwrap_or(self.0.len()),
         }
-        self.0.len()
     }
 
     /// The position after the template arguments that `<` opens here; nothing if it is a comparison.
     pub(super) fn after_angles(self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        let mut at = open;
-        loop {
-            match self.text(at) {
-                "<" => depth += 1,
-                ">" => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some(at + 1);
-                    }
-                }
-                "(" | "[" | "{" => {
-                    at = self.after_group(at);
-                    continue;
-                }
-                "" | ";" | ")" | "]" | "}" => return None,
-                _ => {}
-            }
-            at += 1;
-        }
+        self.after_pair(open)
+    }
+
+    /// The position of the `<` of the template arguments that `>` closes here.
+    pub(super) fn before_angles(self, close: usize) -> Option<usize> {
+        let distance = self.get(close)?.pair as usize;
+        close.checked_sub(distance).filter(|_| distance > 0)
+    }
+
+    /// The position after what closes the bracket here, if that is in the list.
+    fn after_pair(self, open: usize) -> Option<usize> {
+        let distance = self.get(open)?.pair as usize;
+        let end = open + distance + 1;
+        (distance > 0 && end <= self.0.len()).then_some(end)
     }
 
     /// The position after the attribute that starts here, if one does.
@@ -120,6 +118,7 @@ impl<'a, 't> Tokens<'a, 't> {
                 at += 1;
             }
         }
+        pair(&mut plain);
         plain
     }
 

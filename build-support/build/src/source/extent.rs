@@ -190,11 +190,10 @@ impl<'t> Parser<'_, 't> {
         let mut at = call.checked_sub(1)?;
         let mut args = None;
         if tokens.is(at, ">") {
-            let open = (from..at).rev().find(|&open| {
-                tokens.is(open, "<")
-                    && tokens.is_word(open.wrapping_sub(1))
-                    && tokens.after_angles(open) == Some(call)
-            })?;
+            let open = tokens.before_angles(at)?;
+            if open < from || !tokens.is_word(open.wrapping_sub(1)) {
+                return None;
+            }
             args = Some((open + 1, at));
             at = open - 1;
         }

@@ -1,5 +1,7 @@
 //! Functions of the host that others can call by their name: `extern "C"`, with a body.
 
+use std::collections::HashSet;
+
 use super::DeclaredFunction;
 use super::cursor::{Tokens, joined};
 use super::lexer;
@@ -55,15 +57,14 @@ const FAIL: [&str; 5] = ["gpuk", "::", "detail", "::", "fail"];
 pub(crate) fn checks(text: &str) -> Vec<Place> {
     let lexed = lexer::lex(text);
     let tokens = Tokens(&lexed.tokens);
-    let mut places = Vec::new();
+    let (mut places, mut seen) = (Vec::new(), HashSet::new());
     for (at, token) in lexed.tokens.iter().enumerate() {
         let mut call = FAIL.iter().enumerate();
-        if call.all(|(nth, text)| tokens.is(at + nth, text)) {
+        if call.all(|(nth, text)| tokens.is(at + nth, text))
+            && seen.insert((token.file, token.line))
+        {
             let file = lexed.files.get(token.file as usize).cloned();
-            let place = Place::line(file.unwrap_or_default(), token.line);
-            if !places.contains(&place) {
-                places.push(place);
-            }
+            places.push(Place::line(file.unwrap_or_default(), token.line));
         }
     }
     places

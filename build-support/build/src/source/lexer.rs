@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::brackets;
+
 /// What a token is, as far as declarations need to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
@@ -22,6 +24,8 @@ pub(super) struct Token<'t> {
     /// Index into [`Lexed::files`].
     pub(super) file: u32,
     pub(super) line: u32,
+    /// Of a bracket the distance to that which belongs to it, else 0: see `brackets`.
+    pub(super) pair: u32,
 }
 
 impl Token<'_> {
@@ -50,6 +54,7 @@ pub(super) fn lex(text: &str) -> Lexed<'_> {
         files: Files::default(),
     };
     lexer.run();
+    brackets::pair(&mut lexer.tokens);
     Lexed {
         tokens: lexer.tokens,
         files: lexer.files.named,
@@ -205,6 +210,7 @@ impl<'t> Lexer<'t> {
             text,
             file: self.file,
             line,
+            pair: 0,
         });
     }
 

@@ -4,12 +4,15 @@
 //! compiler will see is there. Types are not decided here: those are the compiler's to say (`probe`).
 
 pub(crate) mod annotation;
+mod brackets;
 mod class;
 mod cursor;
 mod declarator;
 pub(crate) mod docs;
 mod extent;
 mod function;
+#[cfg(test)]
+mod hostile;
 mod instance;
 mod lexer;
 mod locate;

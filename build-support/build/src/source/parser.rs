@@ -3,7 +3,7 @@
 //! A declaration is found by its end (`;` or a body), whatever stands in it; only kernels, classes, aliases
 //! and names of functions are looked at more closely.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use super::annotation::annotations;
@@ -286,7 +286,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// The tokens inside a group.
     fn between(&self, open: usize) -> &'a [Token<'t>] {
         let close = self.tokens.after_group(open).saturating_sub(1);
-        &self.tokens.0[open + 1..close.max(open + 1)]
+        self.tokens.0.get(open + 1..close).unwrap_or_default()
     }
 
     /// Reads a declaration whose specifiers start at `from`; `first` is where its template header or linkage
@@ -359,22 +359,24 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     fn mark_overloads(&mut self) {
-        let shape = |tokens: &[Token<'_>]| -> Vec<String> {
-            params(tokens).into_iter().map(|param| param.text).collect()
-        };
+        let mut shapes: HashMap<&str, HashSet<(bool, Vec<String>)>> = HashMap::new();
+        let kernels = self.out.kernels.iter();
+        let kernels: HashSet<_> = kernels.map(|kernel| kernel.name.as_str()).collect();
+        for (name, functions) in (self.functions.iter()).filter(|(name, _)| kernels.contains(*name))
+        {
+            let shapes = shapes.entry(name).or_default();
+            shapes.extend(functions.iter().map(|function| {
+                let params = params(function.params).into_iter();
+                (function.template, params.map(|it| it.text).collect())
+            }));
+        }
         for kernel in &mut self.out.kernels {
-            let Some(functions) = self.functions.get(kernel.name.as_str()) else {
+            let Some(shapes) = shapes.get(kernel.name.as_str()) else {
                 continue;
             };
-            let own: Vec<_> = kernel
-                .params
-                .iter()
-                .map(|param| param.text.clone())
-                .collect();
-            let template = kernel.template.is_some();
-            kernel.overloaded = functions
-                .iter()
-                .any(|other| other.template != template || shape(other.params) != own);
+            let own = kernel.params.iter().map(|it| it.text.clone()).collect();
+            let own = shapes.contains(&(kernel.template.is_some(), own));
+            kernel.overloaded = shapes.len() > usize::from(own);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! process.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use gpuk_device::driver::DriverVersion;
@@ -161,15 +162,27 @@ impl Tools {
         // Only what gpuk preprocesses has annotations in it, which it takes out again.
         flags.push("-DGPUK_ANNOTATIONS=1".into());
         flags.extend(package.split_compile(toolchain.version).map(Into::into));
-        let mut keyed = BTreeMap::new();
-        let mut recipes = BTreeMap::new();
-        for arch in &targets.archs {
+        let recipe_of = |arch: Arch| {
             let key = Recipe::key(&toolchain, &flags, &arch.sm(), &host, env)?;
             let recipe = match known.recipes.get(&key) {
                 Some(recipe) => recipe.clone(),
                 None => Recipe::of(&toolchain, &flags, &arch.sm(), &host, env)
-                    .map_err(|error| of_arch(error, *arch, &toolchain))?,
+                    .map_err(|error| of_arch(error, arch, &toolchain))?,
             };
+            Ok::<_, ToolsError>((key, recipe))
+        };
+        // Each asks nvcc, which takes its time.
+        let found = std::thread::scope(|scope| {
+            let archs = targets.archs.iter();
+            let asked: Vec<_> = archs.map(|arch| scope.spawn(|| recipe_of(*arch))).collect();
+            let answers = asked.into_iter().map(|it| it.join());
+            answers
+                .map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut keyed = BTreeMap::new();
+        let mut recipes = BTreeMap::new();
+        for (arch, (key, recipe)) in targets.archs.iter().zip(found) {
             keyed.insert(key, recipe.clone());
             recipes.insert(*arch, recipe);
         }

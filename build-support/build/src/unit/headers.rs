@@ -138,8 +138,12 @@ impl Prefix {
             let output = shop.run(command).ok()?;
             (output.status.success() && output.stderr.trim().is_empty()).then_some(())
         };
-        run(&text.0)?;
-        run(&defined.0)?;
+        // All other sources wait for both.
+        let (texts, macros_known) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| run(&defined.0));
+            (run(&text.0), other.join().ok().flatten())
+        });
+        texts.and(macros_known)?;
         let text = String::from_utf8(fs::read(&text.1).ok()?).ok()?;
         let text = between(&text, &source)?;
         let defined = String::from_utf8(fs::read(&defined.1).ok()?).ok()?;

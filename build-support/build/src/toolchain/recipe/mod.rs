@@ -19,6 +19,7 @@ mod template;
 mod words;
 
 use std::ffi::OsString;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -125,9 +126,15 @@ impl Recipe {
         for (name, value) in host.env.iter().chain(&variables) {
             ask = ask.env(name, value);
         }
-        let source = dryrun::of_source(ask).map_err(RecipeError::Nvcc)?;
         args[0] = format!("-arch=sm_{arch}");
-        let ptx = dryrun::of_ptx(&toolchain.nvcc, &args, &variables).map_err(RecipeError::Nvcc)?;
+        let (source, ptx) = std::thread::scope(|scope| {
+            let ptx = scope.spawn(|| dryrun::of_ptx(&toolchain.nvcc, &args, &variables));
+            let source = dryrun::of_source(ask);
+            let ptx = ptx.join();
+            (source, ptx.unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let source = source.map_err(RecipeError::Nvcc)?;
+        let ptx = ptx.map_err(RecipeError::Nvcc)?;
         let recipe = Self::read(&source, &ptx, &flags, &arch, toolchain, host, &platform)?;
         let searched = searched(env);
         Ok(Self { searched, ..recipe })

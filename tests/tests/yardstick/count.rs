@@ -92,7 +92,7 @@ pub(crate) fn count(of: &Crate) -> Count {
         toolkit: toolkit.len(),
         wrappers,
         refused,
-        compiler: version(&ptx),
+        compiler: version(&project),
     }
 }
 
@@ -142,9 +142,11 @@ fn entries(ptx: &str) -> usize {
     ptx.lines().filter(is_entry).count()
 }
 
-/// `// Cuda compilation tools, release 13.0, V13.0.88` in the first unit that says it.
-fn version(ptx: &[String]) -> String {
-    let mut lines = ptx.iter().flat_map(|text| text.lines().take(10));
-    let version = lines.find_map(|line| line.split_once(", V"));
-    version.map_or_else(String::new, |(_, version)| version.trim().to_owned())
+/// Of the toolkit that was found.
+fn version(project: &Project) -> String {
+    let said = project.gpuk(&["doctor", "--json"]).ok().stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let version = &said["toolchain"]["version"];
+    let parts = ["major", "minor", "build"].map(|part| version[part].as_u64().unwrap().to_string());
+    parts.join(".")
 }

@@ -118,6 +118,8 @@ pub(crate) const CRATES: &[Crate] = &[
             ("kernels/*hdim1*.cu", INSTANCES),
             ("kernels/*hdim2*.cu", INSTANCES),
             ("kernels/*hdim512*.cu", INSTANCES),
+            ("kernels/flash_fwd_hdim64_*.cu", INSTANCES),
+            ("kernels/flash_fwd_hdim96_*.cu", INSTANCES),
         ],
         ..PLAIN
     },

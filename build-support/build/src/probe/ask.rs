@@ -122,7 +122,10 @@ pub(super) fn questions(declarations: &Declarations) -> Vec<Asked> {
     let mut asker = Asker::new(declarations);
     asker.kernels();
     asker.instances();
+    // What kernels name comes before what others name, of which there may be too many.
+    asker.types();
     asker.variables();
+    asker.types();
     asker.implicit();
     asker.types();
     asker.numbered()
@@ -142,6 +145,8 @@ struct Asker<'d> {
     seen: BTreeSet<&'d str>,
     /// Words still to be followed to types.
     words: Vec<&'d str>,
+    /// How many types were asked for by their names.
+    asked: usize,
     out: Vec<Question>,
 }
 
@@ -152,6 +157,7 @@ impl<'d> Asker<'d> {
             resolver: Resolver::new(declarations),
             seen: BTreeSet::new(),
             words: Vec::new(),
+            asked: 0,
             out: Vec::new(),
         }
     }
@@ -406,7 +412,6 @@ impl<'d> Asker<'d> {
     /// way.
     fn types(&mut self) {
         let declarations = self.declarations;
-        let mut asked = 0;
         while let Some(word) = self.words.pop() {
             if !self.seen.insert(word) {
                 continue;
@@ -426,10 +431,10 @@ impl<'d> Asker<'d> {
                 for base in &ty.bases {
                     self.words.extend(words(&base.text));
                 }
-                if ty.template.is_some() || !ty.public || asked == MAX_TYPES {
+                if ty.template.is_some() || !ty.public || self.asked == MAX_TYPES {
                     continue;
                 }
-                asked += 1;
+                self.asked += 1;
                 self.ask_for(index, ty);
             }
         }

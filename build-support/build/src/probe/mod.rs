@@ -140,6 +140,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_named_is_asked_for_before_what_an_instance_could_take() {
+        let many: String = (0..400)
+            .map(|n| format!("struct S{n} {{ int x; }};"))
+            .collect();
+        let source = format!(
+            "struct P {{ int x; }}; {many} struct Q {{ int x; }};\n\
+            template <class T> __attribute__((global)) void f(P p, T t) {{}} __attribute__((device)) Q q;"
+        );
+        let probe = Probe::new(&Declarations::read(&source));
+        for name in ["P", "Q"] {
+            assert!(probe.text().contains(&format!("offsetof(::{name}, x)")));
+        }
+    }
+
+    #[test]
     fn a_question_is_taken_back_by_its_line() {
         let probe = probe();
         let all = lines(&probe);

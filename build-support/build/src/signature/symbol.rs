@@ -32,13 +32,19 @@ pub(super) fn function(symbol: &str) -> Option<Function> {
     })
 }
 
-/// The name in that of a `static` in relocatable code: what follows `__nv_static_N_` and N characters (nvcc 13.0).
+/// The name that the source gives what nvcc 13.0 renames: a `static` in relocatable code, which follows `__nv_static_N_` and
+/// N characters, and a function of which a split compilation has a copy, before `$N`.
 pub(super) fn own(symbol: &str) -> &str {
-    let name = || {
+    let of_static = || {
         let (length, rest) = symbol.strip_prefix("__nv_static_")?.split_once('_')?;
         rest.get(length.parse().ok()?..)?.strip_prefix('_')
     };
-    name().unwrap_or(symbol)
+    let symbol = of_static().unwrap_or(symbol);
+    let is_copy = |(name, number): &(&str, &str)| {
+        name.starts_with("_Z") && number.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let copy = symbol.rsplit_once('$').filter(is_copy);
+    copy.map_or(symbol, |(name, _)| name)
 }
 
 /// The demangler prints what a nested name is decorated with behind its scope, where that scope was named
@@ -125,7 +131,12 @@ mod tests {
             short("_ZN37_INTERNAL_d1a386be_12_functions_cu_ab5thirdEPKiii"),
             "third"
         );
+        // A copy of a split compilation.
+        let copy = "_ZN42_INTERNAL_57f0da4b_12_functions_cu_inlined5apartEPKiii$1";
+        assert_eq!(short(copy), "apart");
+        assert_eq!(readable("_Z6helperf$12"), "helper(float)");
         assert_eq!(short("plain"), "plain");
+        assert_eq!(short("of_c$1"), "of_c$1");
     }
 
     /// As nvcc 13.0 mangles a kernel whose parameters are nested in a class named before.

@@ -192,3 +192,109 @@ fn nvcc_generated_headers_are_served_too() {
     );
     assert!(!warned.contains("OUT_DIR/"), "{warned}");
 }
+
+const HOST: &str = r#"#include <cassert>
+#include <cstdio>
+#include <gpuk.cuh>
+#include "own.cuh"
+#include "shared.cuh"
+#include "exported.cuh"
+__global__ void scale(float *y, int n) {
+    assert(n < 32);
+    y[n] = own(n) + shared(n) + exported(n);
+}
+extern "C" cudaError_t run_scale(float *y, int n) {
+    if (n < 0) std::fprintf(stderr, "%s: %d\n", __FILE__, n);
+    scale<<<1, 1>>>(y, n);
+    return cudaGetLastError();
+}
+"#;
+
+/// A function on both sides that says where it stands.
+fn spoken(name: &str) -> String {
+    format!(
+        "#pragma once\n#include <cassert>\n\
+         __host__ __device__ inline int {name}(int n) {{ assert(n != 7); return n * 3; }}\n"
+    )
+}
+
+/// Objects of host functions: what nvcc makes as a whole.
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_objects_of_host_functions_are_served_too() {
+    let (outside, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let counter = Counter::new(GPUK);
+    let store = store.path().display().to_string();
+    let first = workspace(outside.path());
+    std::fs::remove_dir_all(first.root().join("p/kernels")).unwrap();
+    let manifest = std::fs::read_to_string(first.root().join("p/Cargo.toml")).unwrap();
+    first.write(
+        "p/Cargo.toml",
+        &format!("{manifest}\nhost-objects = ['host/*.cu']\narchs = ['80', '90']\n"),
+    );
+    first.write("p/host/scale.cu", HOST);
+    first.write(
+        "p/host/two.cu",
+        "extern \"C\" int two(int x) { return 2 * x; }\n",
+    );
+    for (name, folder) in [
+        ("own", "p/include"),
+        ("shared", "shared"),
+        ("exported", "math/include"),
+    ] {
+        first.write(format!("{folder}/{name}.cuh"), &spoken(name));
+    }
+    let first = first
+        .env("NVCC", Some(&counter.nvcc()))
+        .env("GPUK_STORE", Some(&store));
+    // How often nvcc makes an object, and how often the compiler proper is asked for types.
+    let build = |project: &Project, args: &[&str]| {
+        let command = [&["build", "--verbose"], args].concat();
+        let mut said = String::new();
+        let ran = counter.ran(|| said = project.gpuk(&command).ok().stderr);
+        let asked = ran.iter().filter(|it| *it == "cicc").count();
+        (said.matches(" -c -o ").count(), asked)
+    };
+    let objects = |project: &Project| {
+        let folder = project.root().join("target/gpuk/p/host");
+        let files = std::fs::read_dir(folder).unwrap().flatten();
+        let objects = files.map(|file| (file.file_name(), std::fs::read(file.path()).unwrap()));
+        objects.collect::<BTreeMap<_, _>>()
+    };
+    let wrappers = |project: &Project| {
+        std::fs::read_to_string(project.root().join("target/gpuk/p/kernels.rs")).unwrap()
+    };
+    for args in [&[][..], &["--release"]] {
+        assert_eq!(build(&first, args), (2, 2), "{args:?}");
+        let deep = tempfile::tempdir().unwrap();
+        let deep = deep.path().join("a/much longer/way = to/it");
+        let second = Project::kept("p", GPUK, &deep);
+        copy(&first.root(), &second.root());
+        for made in ["target", "src"] {
+            std::fs::remove_dir_all(second.root().join(made)).unwrap();
+        }
+        let second = second
+            .env("NVCC", Some(&counter.nvcc()))
+            .env("GPUK_STORE", Some(&store));
+        assert_eq!(build(&second, args), (0, 0), "{args:?}");
+        assert_eq!(objects(&second), objects(&first), "{args:?}");
+        assert_eq!(wrappers(&second), wrappers(&first), "{args:?}");
+
+        // Made there, it says neither folder.
+        std::fs::remove_dir_all(second.root().join("target")).unwrap();
+        let second = second.env("GPUK_STORE", None);
+        assert_eq!(build(&second, args), (2, 2), "{args:?}");
+        for (project, (name, object)) in [&first, &second]
+            .into_iter()
+            .flat_map(|project| objects(project).into_iter().map(move |it| (project, it)))
+        {
+            let text = String::from_utf8_lossy(&object).into_owned();
+            for folder in [first.root(), second.root()] {
+                let folder = folder.display().to_string();
+                assert!(!text.contains(&folder), "{name:?} of {:?}", project.root());
+            }
+            let says_file = text.contains("host/scale.cu");
+            assert_eq!(says_file, name.to_string_lossy().starts_with("scale"));
+        }
+    }
+}

@@ -77,6 +77,10 @@ pub(crate) struct MadeObject<'a> {
 const RECORD: &str = "unit.json";
 const OBJECT: &str = "host.o";
 
+/// The folder that a process runs in, whichever that is. Line information has absolute names, made with `PWD` where that
+/// is the folder: of this one a debugger finds files that runs where nvcc did, and another checkout has the same.
+const HERE: &str = "/proc/self/cwd";
+
 /// The folder of the objects, in that of the results.
 pub(crate) const FOLDER: &str = "host";
 
@@ -84,10 +88,12 @@ impl<'a> HostJob<'a> {
     pub(crate) fn new(shop: &Shop<'_>, source: &'a Path) -> Self {
         let path = source.to_string_lossy();
         let config = &shop.package.config;
-        // Debug information has the folder that the compiler ran in.
+        // Debug information has the folder that the compiler ran in, and line information where that has no other name.
         let debug = |flag: &String| ["-g", "-G", "debug"].iter().any(|it| flag.contains(it));
-        let debug = config.flags.iter().any(debug);
-        let folder = debug.then(|| shop.package.root.to_string_lossy());
+        let mut flags = shop.package.flags().into_iter();
+        let named = config.flags.iter().any(debug)
+            || !Path::new(HERE).exists() && flags.any(|flag| flag == "-lineinfo");
+        let folder = named.then(|| shop.package.root.to_string_lossy());
         let recipe = Digest::of_parts([
             RECIPE.as_bytes(),
             b"host object",
@@ -221,7 +227,11 @@ impl<'a> HostJob<'a> {
             .arg("-o")
             .arg(object);
         let command = command.arg(self.source).dir(&shop.package.root);
-        command.env("TMPDIR", shop.work)
+        let command = command.env("TMPDIR", shop.work);
+        match Path::new(HERE).exists() {
+            true => command.env("PWD", HERE),
+            false => command,
+        }
     }
 
     /// Whether the store has its object, as far as can be told without running anything.

@@ -130,3 +130,61 @@ fn a_job_that_panics_leaves_its_memory() {
     assert!(outcome.is_err());
     assert_eq!(ran.into_inner(), 3);
 }
+
+/// In a process of its own, for a jobserver that can be asked without waiting is one that was inherited.
+#[test]
+#[cfg(target_os = "linux")]
+fn who_waits_for_memory_holds_no_token() {
+    let client = jobserver::Client::new(1).unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the jobserver is handed down by it"
+    )]
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let scenario = "pool::tests::scenario_of_one_token";
+    command.args(["--exact", scenario, "--ignored", "--test-threads=1"]);
+    client.configure(&mut command);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+/// The only token can be had again while a job waits for memory.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs a jobserver of one token"]
+fn scenario_of_one_token() {
+    let tokens = Tokens {
+        limit: 2,
+        ..Tokens::of_cargo()
+    };
+    let client = tokens.jobserver.clone().unwrap();
+    // Until the first job runs, so that it runs on the token that need not be asked for.
+    let taken = Mutex::new(Some(client.acquire().unwrap()));
+    let (told, hears) = std::sync::mpsc::channel();
+    let hears = Mutex::new(hears);
+    let room = Room {
+        limit: Some(10),
+        needs: &[10, 10],
+        held: &|job| told.send(job).unwrap(),
+    };
+    // Who held it while it waits would wait for this job to end, and not give it back before.
+    let is_free = || {
+        (0..1000).any(|_| {
+            let token = client.try_acquire().unwrap();
+            std::thread::sleep(Duration::from_millis(if token.is_some() { 0 } else { 10 }));
+            token.is_some()
+        })
+    };
+    let caller = std::thread::current().id();
+    let free = run(&[0, 1], &tokens, &room, |job| {
+        if *job == 1 {
+            return true;
+        }
+        assert_eq!(std::thread::current().id(), caller);
+        drop(taken.lock().unwrap().take());
+        let held = hears.lock().unwrap().recv_timeout(Duration::from_secs(60));
+        held == Ok(1) && is_free()
+    });
+    assert_eq!(free, [true, true]);
+}

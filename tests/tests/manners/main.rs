@@ -38,6 +38,7 @@ mod pass;
 mod place;
 mod select;
 mod show;
+#[cfg(target_os = "linux")]
 mod signal;
 mod stream;
 

@@ -16,6 +16,18 @@ fn kill(project: &Project, signal: &str, group: u32) -> bool {
     status.unwrap().success()
 }
 
+/// Whether a process of the group runs the device compiler.
+fn compiles(group: u32) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = processes.filter_map(|it| std::fs::read_to_string(it.path().join("stat")).ok());
+    // `pid (name) state parent group …`
+    stats.into_iter().any(|stat| {
+        let (name, rest) = stat.rsplit_once(')').unwrap_or_default();
+        let is_of_group = rest.split_whitespace().nth(2) == Some(&*group.to_string());
+        is_of_group && name.ends_with("(cicc")
+    })
+}
+
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_an_interrupt_ends_it_and_its_compilers() {
@@ -32,7 +44,10 @@ fn nvcc_an_interrupt_ends_it_and_its_compilers() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(700));
+    while !compiles(child.id()) {
+        assert_eq!(child.try_wait().unwrap(), None, "nothing was compiled");
+        std::thread::sleep(Duration::from_millis(2));
+    }
     let start = Instant::now();
     // As a terminal does: to all of the group.
     assert!(kill(&project, "-INT", child.id()));

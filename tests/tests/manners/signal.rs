@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gpuk_tests::Project;
 
-use super::{SET, project};
+use super::{GPUK, SET, project};
 
 const INTERRUPT: i32 = 2;
 
@@ -38,7 +38,9 @@ fn nvcc_an_interrupt_ends_it_and_its_compilers() {
             &SET.replace("set", &format!("set{index}")),
         );
     }
-    let mut command = project.gpuk_command(&["build", "-j", "2"]);
+    // What a shell starts in the background ignores it, and so does all that this starts.
+    let heard = ["--default-signal=INT", GPUK, "build", "-j", "2"];
+    let mut command = project.command_of("env", &heard);
     let mut child = command
         .process_group(0)
         .stderr(Stdio::null())

@@ -231,8 +231,14 @@ extern \"C\" __global__ void stencil(const float *in, float *out, int w, int h, 
 
 /// In how many threads `cicc` and `ptxas` are told to compile a source.
 fn threads(config: &str, args: &[&str]) -> [Option<String>; 2] {
+    threads_of(&project(config), args)
+}
+
+fn threads_of(project: &Project, args: &[&str]) -> [Option<String>; 2] {
     let all = [&["build", "--dry-run"], args].concat();
-    let told = project(config).gpuk(&all).ok().stdout;
+    let output = project.gpuk(&all).ok();
+    assert_eq!(output.stderr, "");
+    let told = output.stdout;
     ["/cicc ", "/ptxas "].map(|tool| {
         let command = told.lines().find(|line| line.contains(tool)).unwrap();
         let (_, rest) = command.split_once("split-compile")?;
@@ -254,6 +260,8 @@ fn nvcc_both_device_compilers_split_unless_something_is_against_it() {
     assert_eq!(threads(release, &[]), both(&four));
     assert_eq!(threads("flags = ['-split-compile=2']", &[]), both(&two));
     assert_eq!(threads("flags = ['-G']", &[]), both(&none));
+    let appended = project("").env("NVCC_APPEND_FLAGS", Some("-split-compile=2"));
+    assert_eq!(threads_of(&appended, &[]), both(&two));
 }
 
 /// What makes the split fit for a release build: its kernels do not depend on the number.

@@ -217,14 +217,21 @@ impl Package {
         self.config.line_info.unwrap_or(by_profile) && !self.config.flags.iter().any(asked)
     }
 
-    /// The flag for nvcc that has its compilers optimize kernels side by side; `None` where the settings, the flags or the
-    /// toolkit are against it. Kernels are the same for every number from 2 on, but the cubin names it, so it is one number on all
+    /// The flag for nvcc that has its compilers optimize kernels side by side; `None` where the settings, the flags, nvcc's
+    /// own variables or the toolkit are against it. Kernels are the same for every number from 2 on, but the cubin names it, so it is one number on all
     /// machines. Older toolkits have not been tried.
-    pub(crate) fn split_compile(&self, toolkit: Version) -> Option<&'static str> {
-        let against =
-            |flag: &String| flag.contains("split-compile") || DEBUG.contains(&flag.as_str());
+    pub(crate) fn split_compile(&self, toolkit: Version, env: &Env) -> Option<&'static str> {
+        let against = |flag: &str| flag.contains("split-compile") || DEBUG.contains(&flag);
+        let in_variable = |name: &&str| {
+            let flags = env.get(name).unwrap_or_default().to_string_lossy();
+            flags.split_whitespace().any(against)
+        };
+        let variables = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
+        let flags = self.config.flags.iter();
         let tried = toolkit.major >= 13;
-        let wanted = self.config.split_compile && !self.config.flags.iter().any(against);
+        let wanted = self.config.split_compile
+            && !flags.map(String::as_str).any(against)
+            && !variables.iter().any(in_variable);
         (tried && wanted).then_some("-split-compile=4")
     }
 

@@ -161,7 +161,11 @@ impl Tools {
         let mut flags = package.flags();
         // Only what gpuk preprocesses has annotations in it, which it takes out again.
         flags.push("-DGPUK_ANNOTATIONS=1".into());
-        flags.extend(package.split_compile(toolchain.version).map(Into::into));
+        flags.extend(
+            package
+                .split_compile(toolchain.version, env)
+                .map(Into::into),
+        );
         let recipe_of = |arch: Arch| {
             let key = Recipe::key(&toolchain, &flags, &arch.sm(), &host, env)?;
             let recipe = match known.recipes.get(&key) {

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
-use crate::diagnostic::{Code, Diagnostic};
+use super::{Config, variable};
+use crate::diagnostic::Diagnostic;
 use crate::env::Env;
 
 /// How a source gets to PTX. Both give the same.
@@ -53,17 +53,8 @@ impl FromStr for Engine {
 impl Config {
     /// Puts `GPUK_ENGINE` over what the manifests say.
     pub(crate) fn take_engine(&mut self, env: &Env, findings: &mut Vec<Diagnostic>) {
-        const VARIABLE: &str = "GPUK_ENGINE";
-        let Some(value) = env.get(VARIABLE).map(|value| value.to_string_lossy()) else {
-            return;
-        };
-        match value.parse() {
-            Ok(engine) => self.engine = engine,
-            Err(expected) => {
-                let message = format!("`{VARIABLE}` is `{value}`, not {expected}");
-                let help = "unset it: then the manifest decides";
-                findings.push(Diagnostic::error(Code::BAD_VALUE, message).help(help));
-            }
+        if let Some(engine) = variable::read("GPUK_ENGINE", env, findings) {
+            self.engine = engine;
         }
     }
 }

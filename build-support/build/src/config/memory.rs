@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Config;
-use crate::diagnostic::{Code, Diagnostic};
+use super::{Config, variable};
+use crate::diagnostic::Diagnostic;
 use crate::env::Env;
 
 /// How much memory compilers that run side by side may take together.
@@ -73,17 +73,8 @@ impl TryFrom<String> for Memory {
 impl Config {
     /// Puts `GPUK_MEMORY` over what the manifests say.
     pub(crate) fn take_memory(&mut self, env: &Env, findings: &mut Vec<Diagnostic>) {
-        const VARIABLE: &str = "GPUK_MEMORY";
-        let Some(value) = env.get(VARIABLE).map(|value| value.to_string_lossy()) else {
-            return;
-        };
-        match value.parse() {
-            Ok(memory) => self.memory = Some(memory),
-            Err(expected) => {
-                let message = format!("`{VARIABLE}` is `{value}`, not {expected}");
-                let help = "unset it: then the manifest decides";
-                findings.push(Diagnostic::error(Code::BAD_VALUE, message).help(help));
-            }
+        if let Some(memory) = variable::read("GPUK_MEMORY", env, findings) {
+            self.memory = Some(memory);
         }
     }
 }

@@ -18,6 +18,7 @@ mod nearest;
 mod profile;
 mod read;
 mod tables;
+mod variable;
 mod wrapper;
 
 use std::collections::BTreeMap;

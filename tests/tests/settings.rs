@@ -268,13 +268,15 @@ fn nvcc_both_device_compilers_split_unless_something_is_against_it() {
 #[test]
 #[ignore = "needs nvcc"]
 fn nvcc_a_split_compilation_is_the_same_for_every_number() {
-    let split = |number: &str| {
-        ptx(
-            &project(&format!("flags = ['-split-compile={number}']")),
-            &[],
-        )
+    // Where it is split, a function of these has a copy.
+    let functions = include_str!("../gpu/kernels/functions.cu");
+    let project = |config: &str| {
+        let project = Project::new("p", GPUK).config(config);
+        ptx(&project.file("kernels/functions.cu", functions), &[])
     };
-    let four = ptx(&project(""), &[]);
+    let split = |number: &str| project(&format!("flags = ['-split-compile={number}']"));
+    let four = project("");
+    assert_ne!(four, project("split-compile = false"));
     for number in ["2", "3", "16"] {
         assert_eq!(four, split(number), "{number}");
     }

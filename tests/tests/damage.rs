@@ -348,3 +348,18 @@ fn nvcc_a_build_of_cargos_and_the_command_at_once_agree() {
         );
     }
 }
+
+#[test]
+#[ignore = "needs nvcc"]
+fn nvcc_compilers_leave_nothing_among_temporary_files() {
+    let temporary = tempfile::tempdir().unwrap();
+    let bad = "extern \"C\" __global__ void bad(int *y) { y[0] = missing; }\n";
+    for (source, is_built) in [("", true), (bad, false)] {
+        let project = project()
+            .file("kernels/b.cu", source)
+            .env("TMPDIR", temporary.path().to_str());
+        assert_eq!(project.gpuk(&["build"]).code == Some(0), is_built);
+        let left = files(temporary.path());
+        assert!(left.is_empty(), "{left:?}");
+    }
+}

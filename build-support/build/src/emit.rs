@@ -55,10 +55,11 @@ pub(crate) fn emit(
     report: &Report,
 ) -> Result<(), FsError> {
     fs::create_dir(&out.join(IMAGES))?;
+    let folders = images.iter().filter_map(|image| image.file.parent());
+    for folder in folders.collect::<BTreeSet<_>>() {
+        fs::create_dir(&out.join(folder))?;
+    }
     for image in images {
-        if let Some(folder) = image.file.parent() {
-            fs::create_dir(&out.join(folder))?;
-        }
         fs::write(&out.join(&image.file), &image.bytes)?;
     }
     fs::remove_file(&out.join(REPORT))?;

@@ -1,6 +1,6 @@
 //! The only place that writes files. Every error names the file and what was being done to it.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
@@ -180,6 +180,9 @@ pub(crate) fn write_private(path: &Path, contents: &[u8]) -> Result<(), FsError>
 
 /// Writes a file by rename, and only if its contents change. Says whether they did.
 ///
+/// Nobody waits for the disk, as cargo and rustc do not: for a hundred small files that takes 40 to 90 ms (ext4). A process that
+/// is killed leaves the old file or the new one; what a machine loses with its power, readers tell by lengths and digests.
+///
 /// # Errors
 /// It cannot be written; the old one is then as it was.
 pub fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
@@ -187,10 +190,7 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<bool, FsError> {
         return Ok(false);
     }
     let temporary = sibling(path);
-    let result = std::fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(contents)?;
-        file.sync_data()
-    });
+    let result = std::fs::write(&temporary, contents);
     // An empty folder in the file's place is nobody's.
     let _ = std::fs::remove_dir(path);
     let written = context(result, "write", &temporary).and_then(|()| rename(&temporary, path));

@@ -20,7 +20,7 @@ use crate::fresh;
 use crate::fs::{self, FsError};
 use crate::host::{self, MadeObject};
 use crate::join::join_all;
-use crate::make::{Plan, make};
+use crate::make::{MadeAll, Plan, make};
 use crate::package::Package;
 use crate::pool::Tokens;
 use crate::progress::Progress;
@@ -163,20 +163,35 @@ fn compiled(
     depth: Depth,
     mut findings: Vec<Diagnostic>,
 ) -> Result<Built, BuildError> {
-    let package = shop.package;
-    let toolkit = || Some(shop.tools.root().to_owned());
+    let built = |report, fresh| Built {
+        report,
+        fresh,
+        toolkit: Some(shop.tools.root().to_owned()),
+    };
     let plan = Plan::new(sources, shop);
 
     let of_configuration = findings.clone();
     if let Some(report) = fresh::report(&plan, shop, &of_configuration) {
-        return Ok(Built {
-            report,
-            fresh: true,
-            toolkit: toolkit(),
-        });
+        return Ok(built(report, true));
     }
     let made = make(&plan, shop, tokens, &mut findings)?;
-    shop.store.collect(package.store.limit);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| shop.store.collect(shop.package.store.limit));
+        bound(sources, shop, depth, made, &of_configuration, findings)
+    })?;
+    Ok(built(report, false))
+}
+
+/// Everything behind the compilers.
+fn bound(
+    sources: &Sources,
+    shop: &Shop<'_>,
+    depth: Depth,
+    made: MadeAll<'_>,
+    of_configuration: &[Diagnostic],
+    mut findings: Vec<Diagnostic>,
+) -> Result<Report, BuildError> {
+    let package = shop.package;
     findings.extend(shop.store.lost());
     stop_at_errors(&mut findings, sources, &made.files)?;
 
@@ -189,7 +204,7 @@ fn compiled(
     stop_at_errors(&mut findings, sources, &made.files)?;
 
     let (bindings, mut report) = wrap::wrap(package, &modules);
-    report.fingerprint = fresh::fingerprint(&Plan::new(sources, shop), shop, &of_configuration);
+    report.fingerprint = fresh::fingerprint(&Plan::new(sources, shop), shop, of_configuration);
     report.drivers = Drivers::of(&modules, shop.tools);
     report.findings = findings;
     let objects: Vec<_> = made.objects.iter().map(MadeObject::file).collect();
@@ -207,11 +222,7 @@ fn compiled(
         let files: Vec<_> = images.chain(objects).collect();
         emit(&package.out, &files, &bindings, &report)?;
     }
-    Ok(Built {
-        report,
-        fresh: false,
-        toolkit: toolkit(),
-    })
+    Ok(report)
 }
 
 /// A compiler that refuses the configuration is a finding.

@@ -56,6 +56,19 @@ impl ToolCommand {
         self
     }
 
+    /// Sets the folder of temporary files: `cicc` leaves one behind for each source that does not compile (CUDA 13.0).
+    #[must_use]
+    pub(crate) fn temporary(self, folder: &Path) -> Self {
+        // Python looks for the first of them on Windows too.
+        let names: &[&str] = match cfg!(windows) {
+            true => &["TMPDIR", "TEMP", "TMP"],
+            false => &["TMPDIR"],
+        };
+        names
+            .iter()
+            .fold(self, |command, name| command.env(name, folder))
+    }
+
     /// Sets the working directory.
     #[must_use]
     pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {

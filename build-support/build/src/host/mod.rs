@@ -227,7 +227,7 @@ impl<'a> HostJob<'a> {
             .arg("-o")
             .arg(object);
         let command = command.arg(self.source).dir(&shop.package.root);
-        let command = command.env("TMPDIR", shop.work);
+        let command = command.temporary(shop.work);
         match Path::new(HERE).exists() {
             true => command.env("PWD", HERE),
             false => command,

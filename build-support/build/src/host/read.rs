@@ -98,7 +98,7 @@ pub(super) fn read(job: &HostJob<'_>, shop: &Shop<'_>) -> Result<Read, UnitError
 pub(super) fn of_host(job: &HostJob<'_>, shop: &Shop<'_>) -> ToolCommand {
     let command = shop.tools.nvcc(shop.package).arg("-M").arg(job.source);
     let command = command.dir(&shop.package.root);
-    command.env("TMPDIR", shop.work)
+    command.temporary(shop.work)
 }
 
 /// What preprocesses for an architecture, and the file that it writes.

@@ -12,9 +12,11 @@ pub(super) struct Piece<'t> {
     pub(super) to: usize,
     /// The names it declares, perhaps some more; `None` where it has to stay.
     pub(super) names: Option<Vec<&'t str>>,
+    /// Words in it that mean something of its own.
+    pub(super) members: Vec<&'t str>,
 }
 
-const KEYWORDS: [&str; 44] = [
+pub(super) const KEYWORDS: [&str; 44] = [
     "alignas",
     "auto",
     "bool",
@@ -103,10 +105,12 @@ impl<'t> Splitter<'t, '_> {
                     None => self.declaration(at)?,
                 },
             };
+            let members = names.as_ref().map(|_| self.members(at, to));
             pieces.push(Piece {
                 from: at,
                 to,
                 names,
+                members: members.unwrap_or_default(),
             });
             at = to;
         }
@@ -192,7 +196,7 @@ impl<'t> Splitter<'t, '_> {
                 b'<' => at = self.closed_angle(at)?,
                 b'[' => at = self.closed(at)?,
                 b'(' => return self.function(from, head, at, is_template),
-                b'=' | b';' | b'{' | b',' => return self.variable(from, head),
+                b'=' | b';' | b'{' | b',' => return self.variable(from, head, is_template),
                 _ => return None,
             }
         }
@@ -205,12 +209,17 @@ impl<'t> Splitter<'t, '_> {
         let names = match self.word(from) {
             "using" if alias => vec![self.word(from + 1)],
             "using" => vec![self.word(to - 2)],
-            _ => self.names(from, to),
+            _ => self.declared(from + 1, to),
         };
         (!names.is_empty() && names != [""]).then_some((to, Some(names)))
     }
 
-    fn variable(&self, from: usize, head: usize) -> Option<(usize, Option<Vec<&'t str>>)> {
+    fn variable(
+        &self,
+        from: usize,
+        head: usize,
+        is_template: bool,
+    ) -> Option<(usize, Option<Vec<&'t str>>)> {
         let to = self.simple(from)?;
         let words = || (from..to).map(|at| self.word(at));
         let local =
@@ -218,7 +227,9 @@ impl<'t> Splitter<'t, '_> {
         if words().any(|word| DEVICE.contains(&word)) && !local {
             return None;
         }
-        let names = self.names(head, to);
+        // A template is one variable, whatever commas its initializer has.
+        let initializer = (head..to).find(|at| matches!(self.kind(*at), b'=' | b'{'));
+        let names = self.declared(head, initializer.filter(|_| is_template).unwrap_or(to));
         (!names.is_empty()).then_some((to, Some(names)))
     }
 
@@ -265,6 +276,8 @@ impl<'t> Splitter<'t, '_> {
                     self.closed(at + 1)?
                 }
                 b'i' | b':' | b',' => at + 1,
+                // A base may have an operator in its arguments: `B<T(-1) < T(0)>`.
+                b'<' if is_template => self.closed_angle(at).unwrap_or(at + 1),
                 b'<' => self.closed_angle(at)?,
                 b'[' if self.kind(at + 1) == b'[' => self.closed(at)?,
                 _ if is_template => at + 1,
@@ -304,6 +317,7 @@ impl<'t> Splitter<'t, '_> {
                 }
                 b':' if self.kind(at + 1) == b':' => at + 2,
                 b'<' => self.closed_angle(at).unwrap_or(open),
+                b'[' => self.closed(at).unwrap_or(open),
                 b':' => open,
                 _ => at + 1,
             };
@@ -333,7 +347,7 @@ impl<'t> Splitter<'t, '_> {
         }
         let close = self.closed(open)?;
         let to = self.behind(close)?;
-        let mut names = self.names(open, close);
+        let mut names = self.types(open, close);
         let params: Vec<_> = (from..head).map(|at| self.word(at)).collect();
         names.retain(|name| !params.contains(name));
         (!names.is_empty()).then_some((to, Some(names)))
@@ -368,20 +382,31 @@ impl<'t> Splitter<'t, '_> {
         if has_body && !local && words().any(|word| DEVICE.contains(&word)) {
             return None;
         }
-        let mut names = vec![word];
-        // `ns::C<T>::f`: whoever has the class has its members.
-        let mut at = name;
-        while at >= head + 2 && self.kind(at - 1) == b':' && self.kind(at - 2) == b':' {
-            let Some(before) = (head..at - 2).rev().find(|at| self.kind(*at) == b'i') else {
+        Some((to, Some(self.scopes(head, name))))
+    }
+
+    /// By which names a function is found: its own with those before it, or the class of which it is a member.
+    fn scopes(&self, head: usize, name: usize) -> Vec<&'t str> {
+        let (mut names, mut at) = (vec![self.word(name)], name);
+        while at >= head + 3 && self.kind(at - 1) == b':' && self.kind(at - 2) == b':' {
+            let scope = at - 3;
+            if self.kind(scope) == b'>' {
+                // `C<T>::f`: whoever has the class has its members.
+                let opens = |open: &usize| {
+                    self.kind(*open) == b'<' && self.closed_angle(*open) == Some(scope + 1)
+                };
+                let open = (head + 1..scope).find(opens);
+                return match open.map(|open| self.word(open - 1)) {
+                    Some(class) if !class.is_empty() => vec![class],
+                    _ => names,
+                };
+            }
+            if self.word(scope).is_empty() {
                 break;
-            };
-            names.extend(
-                (before..at)
-                    .map(|at| self.word(at))
-                    .filter(|word| !word.is_empty()),
-            );
-            at = before;
+            }
+            names.push(self.word(scope));
+            at = scope;
         }
-        Some((to, Some(names)))
+        names
     }
 }

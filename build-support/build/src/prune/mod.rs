@@ -13,6 +13,7 @@
 //! Not here: what a kernel's declaration says (`source`).
 
 mod declaration;
+mod declarator;
 mod emit;
 mod reach;
 mod split;

@@ -2,18 +2,10 @@
 
 use super::split::{Headers, Part, words};
 
-/// Names that the compiler looks for by itself: of the language, of launches, of `printf` and `assert`.
-const BUILT_IN: [&str; 21] = [
+/// Names that the compiler looks for by itself: of the language, of `printf` and `assert`.
+const BUILT_IN: [&str; 13] = [
     "__assertfail",
-    "__cudaPopCallConfiguration",
-    "__cudaPushCallConfiguration",
     "align_val_t",
-    "cudaConfigureCall",
-    "cudaGetParameterBuffer",
-    "cudaGetParameterBufferV2",
-    "cudaLaunchDevice",
-    "cudaLaunchDeviceV2",
-    "cudaStream_t",
     "dim3",
     "initializer_list",
     "nothrow_t",
@@ -25,6 +17,18 @@ const BUILT_IN: [&str; 21] = [
     "type_info",
     "uint3",
     "vprintf",
+];
+
+/// Those that it looks for where it reads a launch.
+const OF_LAUNCHES: [&str; 8] = [
+    "__cudaPopCallConfiguration",
+    "__cudaPushCallConfiguration",
+    "cudaConfigureCall",
+    "cudaGetParameterBuffer",
+    "cudaGetParameterBufferV2",
+    "cudaLaunchDevice",
+    "cudaLaunchDeviceV2",
+    "cudaStream_t",
 ];
 
 /// What stays of a text and of what stands behind it.
@@ -46,7 +50,10 @@ pub(super) fn reach(first: &Headers, second: &Headers, more: &str) -> Kept {
     let mut kept: Vec<_> = parts.iter().map(|part| part.names.is_none()).collect();
     let mut queue: Vec<_> = (0..parts.len()).filter(|index| kept[*index]).collect();
     let number = |word: &str| first.number(word).or_else(|| second.number(word));
-    let built_in = BUILT_IN.iter().filter_map(|word| number(word));
+    let launches = second.text.contains("<<<");
+    let of_launches = OF_LAUNCHES.iter().filter(|_| launches);
+    let built_in = BUILT_IN.iter().chain(of_launches);
+    let built_in = built_in.filter_map(|word| number(word));
     let more = words(more);
     let more = more.iter().filter_map(|word| number(word));
     let mut named: Vec<_> = built_in.chain(more).collect();

@@ -84,6 +84,7 @@ impl Headers {
                 from,
                 to,
                 names: None,
+                members: Vec::new(),
             };
             pieces.extend(found.unwrap_or_else(|| vec![whole]));
         }
@@ -97,6 +98,7 @@ impl Headers {
             let names = names.map(|names| names.iter().map(|name| numbers.of(name)).collect());
             let tokens = &tokens[piece.from..piece.to];
             let mut uses: Vec<_> = words_of(&headers.text, tokens)
+                .filter(|word| !piece.members.contains(word))
                 .map(|word| numbers.of(word))
                 .collect();
             uses.extend(implied(&headers.text, tokens).map(|word| numbers.of(word)));

@@ -135,3 +135,129 @@ fn what_is_not_understood_stays() {
         assert!(pruned(&headers(text)).contains(text), "{text}");
     }
 }
+
+/// Whether a declaration in a header stays where a word stands in the source.
+fn stays(declaration: &str, word: &str) -> bool {
+    let text = format!("# 1 \"/usr/include/x.h\" 1 3\n{declaration}\n# 2 \"k.cu\" 2\n{word};");
+    pruned(&text).contains(declaration)
+}
+
+#[test]
+fn a_declaration_stays_for_what_it_declares() {
+    for (declaration, declared, named) in [
+        (
+            "typedef void (*call)(stream_t stream, int *x);",
+            "call",
+            "stream_t stream x",
+        ),
+        ("typedef int (__stdcall *call)(int a);", "call", "a"),
+        ("typedef int (*(*outer)(int a))(float b);", "outer", "a b"),
+        (
+            "typedef int function(stream_t stream);",
+            "function",
+            "stream_t stream",
+        ),
+        ("typedef int (C::*member)(int a);", "member C", "a"),
+        ("typedef struct tag_t name_t;", "tag_t name_t", ""),
+        (
+            "typedef stream_t table[COUNT], *other;",
+            "table other",
+            "stream_t COUNT",
+        ),
+        (
+            "typedef enum { ONE, TWO = 2 } number;",
+            "ONE TWO number",
+            "",
+        ),
+        (
+            "typedef unsigned word __attribute__((mode(DI)));",
+            "word",
+            "DI mode",
+        ),
+        (
+            "extern stream_t one __attribute__((used)), *two;",
+            "one two",
+            "stream_t",
+        ),
+        (
+            "static const int a = same<int, 2>::value, b = 2;",
+            "a b",
+            "same",
+        ),
+        (
+            "template<typename A, typename B> inline constexpr bool same_v = same<A, B>::value;",
+            "same_v",
+            "same value A B",
+        ),
+        (
+            "template<typename T> const int Big<T>::value;",
+            "Big",
+            "value T",
+        ),
+        (
+            "template<typename T> T ns::Big<T>::get(int at) { return at; }",
+            "Big",
+            "get at T",
+        ),
+        ("int ns::function(int a) { return a; }", "ns function", "a"),
+        (
+            "template<typename T> bool operator<(const Big<T> &a, Big<T> b);",
+            "Big",
+            "a b T",
+        ),
+        (
+            "ns::byte operator|(ns::byte, typename Big<int>::type);",
+            "ns byte Big",
+            "type",
+        ),
+        (
+            "struct [[deprecated]] Old { int x; };",
+            "Old",
+            "deprecated x",
+        ),
+        (
+            "template<typename T> struct Signed<T, true> : Is<bool, T(-1) < T(0)> { };",
+            "Signed",
+            "Is T",
+        ),
+    ] {
+        for word in declared.split_whitespace() {
+            assert!(stays(declaration, word), "{declaration} for {word}");
+        }
+        for word in named.split_whitespace().chain(["other_word"]) {
+            assert!(!stays(declaration, word), "{declaration} for {word}");
+        }
+    }
+}
+
+#[test]
+fn an_operator_of_any_type_stays() {
+    let any = "template<class T> bool operator!=(const T &x, const T &y) { return !(x == y); }";
+    assert!(stays(any, "other_word"));
+}
+
+#[test]
+fn what_a_class_calls_its_own_is_not_what_is_so_called_elsewhere() {
+    let outside = "template<typename T> struct iterator { T *at; };";
+    let has = |class: &str| {
+        let header = format!("{outside}\nstruct list {{ {class} }};");
+        let text = format!("# 1 \"/usr/include/x.h\" 1 3\n{header}\n# 3 \"k.cu\" 2\nlist l;");
+        pruned(&text).contains(outside)
+    };
+    assert!(!has(
+        "typedef int *iterator; iterator begin(); private: iterator at;"
+    ));
+    assert!(!has("using iterator = int *; iterator at;"));
+    assert!(has("iterator<int> at;"));
+    assert!(has("typedef ::iterator<int> iterator; iterator at;"));
+    assert!(has(
+        "struct inner { typedef int *iterator; }; iterator<int> at;"
+    ));
+}
+
+#[test]
+fn what_launches_need_stays_for_launches() {
+    let declaration = "int cudaLaunchDevice(void *);";
+    assert!(stays(declaration, "void f() { k<<<1, 1>>>(); }"));
+    assert!(!stays(declaration, "void f() { k(); }"));
+}

@@ -2,6 +2,7 @@
 //!
 //! System headers are the larger part of the text; they are passed over by their markers, not read.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::brackets;
@@ -42,17 +43,12 @@ pub(super) struct Lexed<'t> {
 
 /// Splits a preprocessed text into tokens.
 pub(super) fn lex(text: &str) -> Lexed<'_> {
-    let mut lexer = Lexer {
-        text,
-        at: 0,
-        line: 1,
-        file: 0,
-        skip: false,
-        toolkit: None,
-        last_marker: "",
-        tokens: Vec::new(),
-        files: Files::default(),
-    };
+    lex_behind(Files::default(), text)
+}
+
+/// As [`lex`], behind a text that named these files.
+pub(super) fn lex_behind(files: Files, text: &str) -> Lexed<'_> {
+    let mut lexer = Lexer::new(files, text);
     lexer.run();
     brackets::pair(&mut lexer.tokens);
     Lexed {
@@ -61,10 +57,29 @@ pub(super) fn lex(text: &str) -> Lexed<'_> {
     }
 }
 
-#[derive(Default)]
-struct Files {
-    named: Vec<PathBuf>,
-    by_text: std::collections::HashMap<String, u32>,
+/// The files that line markers name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Files {
+    /// In the order of first mention.
+    pub(crate) named: Vec<PathBuf>,
+    /// Their places there, by what the markers say.
+    by_text: HashMap<String, u32>,
+    /// The folder of `cuda_runtime.h`, which nvcc passes as `-I`, so that its headers carry no flag 3.
+    toolkit: Option<PathBuf>,
+}
+
+impl Files {
+    /// The files of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut lexer = Lexer::new(Self::default(), text);
+        while lexer.at < text.len() {
+            match text.as_bytes()[lexer.at] {
+                b'#' => lexer.directive(),
+                _ => lexer.pass(),
+            }
+        }
+        lexer.files
+    }
 }
 
 struct Lexer<'t> {
@@ -73,8 +88,6 @@ struct Lexer<'t> {
     line: u32,
     file: u32,
     skip: bool,
-    /// The folder of `cuda_runtime.h`, which nvcc passes as `-I`, so that its headers carry no flag 3.
-    toolkit: Option<PathBuf>,
     /// The file name of the last marker, to take the common case of an unchanged file quickly.
     last_marker: &'t str,
     tokens: Vec<Token<'t>>,
@@ -82,6 +95,19 @@ struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
+    fn new(files: Files, text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            line: 1,
+            file: 0,
+            skip: false,
+            last_marker: "",
+            tokens: Vec::new(),
+            files,
+        }
+    }
+
     fn run(&mut self) {
         let bytes = self.text.as_bytes();
         let mut line_start = true;
@@ -91,10 +117,7 @@ impl<'t> Lexer<'t> {
                 continue;
             }
             if self.skip {
-                match self.text[self.at..].find("\n#") {
-                    Some(distance) => self.at += distance + 1,
-                    None => return,
-                }
+                self.pass();
                 line_start = true;
                 continue;
             }
@@ -115,6 +138,12 @@ impl<'t> Lexer<'t> {
             line_start = false;
             self.token(byte);
         }
+    }
+
+    /// Goes to the next line that starts with `#`.
+    fn pass(&mut self) {
+        let next = self.text[self.at..].find("\n#");
+        self.at = next.map_or(self.text.len(), |distance| self.at + distance + 1);
     }
 
     /// A line that starts with `#`: a marker, or a pragma, which is passed over.
@@ -148,16 +177,16 @@ impl<'t> Lexer<'t> {
             self.files.by_text.insert(marker.file.to_owned(), self.file);
         }
         let path = &self.files.named[self.file as usize];
-        if self.toolkit.is_none()
+        if self.files.toolkit.is_none()
             && path
                 .file_name()
                 .is_some_and(|name| name == "cuda_runtime.h")
         {
-            self.toolkit = path.parent().map(Path::to_owned);
+            self.files.toolkit = path.parent().map(Path::to_owned);
         }
         let in_toolkit =
             |folder: &PathBuf| !folder.as_os_str().is_empty() && path.starts_with(folder);
-        self.skip = marker.system || self.toolkit.as_ref().is_some_and(in_toolkit);
+        self.skip = marker.system || self.files.toolkit.as_ref().is_some_and(in_toolkit);
     }
 
     fn token(&mut self, first: u8) {

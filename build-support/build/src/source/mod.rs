@@ -29,7 +29,7 @@ use crate::kernel::ends_with;
 pub(crate) use annotation::{DeclaredAnnotation, Spot};
 pub(crate) use function::checks;
 pub(crate) use instance::{instantiation, written_instance};
-pub(crate) use lexer::unescaped;
+pub(crate) use lexer::{Files, unescaped};
 
 /// Everything read from one preprocessed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +54,12 @@ pub(crate) struct Declarations {
 impl Declarations {
     /// Reads a preprocessed text. What is not understood is passed over.
     pub(crate) fn read(text: &str) -> Self {
-        let lexed = lexer::lex(text);
+        Self::read_behind(Files::default(), text)
+    }
+
+    /// Reads what stands behind headers of the system and the toolkit, which declare nothing that counts.
+    pub(crate) fn read_behind(headers: Files, text: &str) -> Self {
+        let lexed = lexer::lex_behind(headers, text);
         let mut declarations = parser::parse(&lexed.tokens, &lexed.files);
         declarations.files = lexed.files;
         declarations

@@ -101,9 +101,10 @@ fn run(
 
 /// The command, and the file that it reads.
 pub(super) fn command(job: &Job<'_>, shop: &Shop<'_>) -> Result<(ToolCommand, PathBuf), UnitError> {
-    let (ptx, cubin) = (job.scratch(shop, "checked.ptx"), job.scratch(shop, "cubin"));
+    let (ptx, cubin) = (job.scratch(shop, "ptx"), job.scratch(shop, "cubin"));
     let recipe = shop.tools.recipe(job.arch, false)?;
     let verbose = [OsString::from("-v")];
     let command = recipe.assemble(&ptx, &cubin, &job.arch.sm(), &verbose, &shop.package.root)?;
-    Ok((shop.tools.wrapped(command), ptx))
+    let command = shop.tools.wrapped(command.temporary(shop.work));
+    Ok((command, ptx))
 }

@@ -10,7 +10,6 @@ use crate::diagnostic::Diagnostic;
 use crate::fs;
 use crate::message;
 use crate::probe::{self, Probe};
-use crate::prune::prune;
 use crate::run::ToolCommand;
 use crate::source::{Declarations, annotation};
 
@@ -45,7 +44,7 @@ const LINE_INFO: &str = "-generate-line-info";
 pub(super) fn compile(
     job: &Job<'_>,
     shop: &Shop<'_>,
-    preprocessed: Preprocessed,
+    mut preprocessed: Preprocessed,
 ) -> Result<Compiled, UnitError> {
     let instances = &shop.package.config.instantiate;
     if let Some(declarations) = &preprocessed.declarations {
@@ -54,10 +53,9 @@ pub(super) fn compile(
             return Err(UnitError::findings(unknown));
         }
     }
-    let whole = preprocessed.whole();
-    let behind = preprocessed.behind;
-    let Some(declarations) = preprocessed.declarations else {
-        let module = Module::parse(String::from_utf8_lossy(&whole).into_owned())
+    let Some(declarations) = preprocessed.declarations.take() else {
+        let text = String::from_utf8_lossy(&preprocessed.text).into_owned();
+        let module = Module::parse(text)
             .map_err(|error| UnitError::unreadable_source(&job.source.path, &error))?;
         return Ok(Compiled {
             module,
@@ -71,21 +69,17 @@ pub(super) fn compile(
     }
     let mut probe = Probe::new(&declarations);
     let mut attempts = 0;
-    let pruned = behind
-        .as_ref()
-        .zip(std::str::from_utf8(&preprocessed.text).ok());
     loop {
         let asked = probe.text();
-        let short = pruned.and_then(|(prefix, rest)| prune(&prefix.headers, rest, asked));
-        if let Some(short) = &short {
-            let text = format!(
-                "{} of {} KB to read",
-                short.len() / 1024,
-                whole.len() / 1024
-            );
-            shop.progress.remark(&job.label(), &text);
-        }
-        let read = short.map_or_else(|| whole.clone(), String::into_bytes);
+        let read = match preprocessed.pruned(asked) {
+            Some(short) => {
+                let (short_kb, whole_kb) = (short.len() / 1024, preprocessed.len() / 1024);
+                let text = format!("{short_kb} of {whole_kb} KB to read");
+                shop.progress.remark(&job.label(), &text);
+                short.into_bytes()
+            }
+            None => preprocessed.whole(),
+        };
         let mut probed = annotation::without(&read);
         probed.extend_from_slice(asked.as_bytes());
         fs::write_private(&text, &probed)?;
@@ -136,10 +130,11 @@ pub(super) fn command(
     job: &Job<'_>,
     shop: &Shop<'_>,
 ) -> Result<(ToolCommand, [PathBuf; 2]), UnitError> {
-    let (text, ptx) = (job.scratch(shop, "probed.ii"), job.scratch(shop, "ptx"));
+    let (text, ptx) = (job.scratch(shop, "ii"), job.scratch(shop, "ptx"));
     let recipe = shop.tools.recipe(job.arch, job.is_linked())?;
     let command = recipe.compile(&text, &ptx, &job.source.path, &shop.package.root);
-    Ok((shop.tools.wrapped(command), [text, ptx]))
+    let command = shop.tools.wrapped(command.temporary(shop.work));
+    Ok((command, [text, ptx]))
 }
 
 fn is_of_probe(finding: &Diagnostic) -> bool {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
 
 use super::text::Text;
 use super::{Job, Shop};
@@ -16,20 +17,22 @@ use crate::config::Arch;
 use crate::fs;
 use crate::prune::Headers;
 use crate::run::ToolCommand;
-use crate::source::Declarations;
+use crate::source::Files;
 
 /// From how many units of an architecture on it pays.
 const ENOUGH: usize = 3;
 
 /// The common beginning of all sources.
 pub(super) struct Prefix {
-    pub(super) headers: Headers,
+    headers: Later<Headers>,
     /// Its content, for keys.
     pub(super) content: Text,
     /// The files of its macros: those of system headers, and the others.
     pub(super) macros: [PathBuf; 2],
-    /// Those of its files that say `#pragma once`.
-    once: BTreeSet<PathBuf>,
+    /// Its files by their names.
+    pub(super) files: Files,
+    /// The same by their paths.
+    paths: BTreeSet<PathBuf>,
 }
 
 type Shared = Arc<OnceLock<Option<Arc<Prefix>>>>;
@@ -39,8 +42,8 @@ type Shared = Arc<OnceLock<Option<Arc<Prefix>>>>;
 pub(crate) struct Prefixes {
     wanted: AtomicBool,
     by_recipe: Mutex<BTreeMap<(Arch, bool), Shared>>,
-    /// Which files count by `__COUNTER__`.
-    counting: Mutex<HashMap<PathBuf, bool>>,
+    /// What was looked for in files, and whether it is there.
+    said: Mutex<HashMap<(PathBuf, &'static str), bool>>,
 }
 
 impl Prefixes {
@@ -78,21 +81,24 @@ impl Prefixes {
 
     /// Whether a text behind the macros of the headers is what it would be behind the headers.
     pub(super) fn holds(&self, prefix: &Prefix, read: &[PathBuf], root: &Path) -> bool {
-        let counts = |path: &PathBuf| {
-            let path = root.join(path);
-            let mut counting = match self.counting.lock() {
-                Ok(counting) => counting,
-                Err(_) => return true,
-            };
-            *counting.entry(path).or_insert_with_key(|path| {
-                fs::read(path).map_or(true, |text| contains(&text, "__COUNTER__"))
-            })
-        };
         // gpuk's own counts to name variables that are in no module.
-        let own = |path: &PathBuf| path.ends_with(gpuk_device::HEADER_NAME);
-        !read
-            .iter()
-            .any(|path| prefix.once.contains(path) || !own(path) && counts(path))
+        let own = |path: &Path| path.ends_with(gpuk_device::HEADER_NAME);
+        !read.iter().any(|path| {
+            prefix.paths.contains(path) && self.says(root.join(path), "pragma once")
+                || !own(path) && self.says(root.join(path), "__COUNTER__")
+        })
+    }
+
+    /// Whether a word stands in a file, or nobody can tell.
+    fn says(&self, path: PathBuf, word: &'static str) -> bool {
+        let Ok(mut said) = self.said.lock() else {
+            return true;
+        };
+        let said = said.entry((path, word));
+        *said.or_insert_with_key(|(path, word)| {
+            let text = fs::read(path);
+            text.map_or(true, |text| String::from_utf8_lossy(&text).contains(word))
+        })
     }
 }
 
@@ -125,8 +131,12 @@ impl Commands {
 }
 
 impl Prefix {
+    /// The headers apart; none of a text of four gigabytes.
+    pub(super) fn headers(&self) -> Option<&Headers> {
+        self.headers.get().as_ref()
+    }
+
     fn make(job: &Job<'_>, shop: &Shop<'_>) -> Option<Self> {
-        let root = &shop.package.root;
         let Commands {
             source,
             text,
@@ -138,31 +148,61 @@ impl Prefix {
             let output = shop.run(command).ok()?;
             (output.status.success() && output.stderr.trim().is_empty()).then_some(())
         };
-        // All other sources wait for both.
-        let (texts, macros_known) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| run(&defined.0));
-            (run(&text.0), other.join().ok().flatten())
-        });
-        texts.and(macros_known)?;
-        let text = String::from_utf8(fs::read(&text.1).ok()?).ok()?;
-        let text = between(&text, &source)?;
-        let defined = String::from_utf8(fs::read(&defined.1).ok()?).ok()?;
-        for (path, text) in macros.iter().zip(macros_of(&defined)) {
-            fs::write_private(path, text.as_bytes()).ok()?;
-        }
-        let files = Declarations::read(text).files;
-        let once = |path: &PathBuf| {
-            let text = fs::read(&root.join(path)).unwrap_or_default();
-            contains(&text, "pragma once")
+        let write_macros = || {
+            run(&defined.0)?;
+            let defined = String::from_utf8(fs::read(&defined.1).ok()?).ok()?;
+            for (path, text) in macros.iter().zip(macros_of(&defined)) {
+                fs::write_private(path, text.as_bytes()).ok()?;
+            }
+            Some(())
         };
+        let read_text = || {
+            run(&text.0)?;
+            String::from_utf8(fs::read(&text.1).ok()?).ok()
+        };
+        // All other sources wait for both.
+        let (text, written) = std::thread::scope(|scope| {
+            let other = scope.spawn(write_macros);
+            (read_text(), other.join().ok().flatten())
+        });
+        written?;
+        let text = text?;
+        let text = between(&text, &source)?;
+        let paths = Files::of(text).named.into_iter().collect();
         let (text, _) = shop.folders.rename(text.as_bytes().to_vec());
         let mut content = Text::default();
         content.add(&text);
+        let text = String::from_utf8(text).ok()?;
         Some(Self {
             content,
             macros,
-            once: files.into_iter().filter(once).collect(),
-            headers: Headers::new(String::from_utf8(text).ok()?)?,
+            files: Files::of(&text),
+            paths,
+            // Sources are preprocessed meanwhile.
+            headers: Later::spawn(move || Headers::new(text)),
+        })
+    }
+}
+
+/// What another thread works out.
+struct Later<T> {
+    thread: Mutex<Option<JoinHandle<Option<T>>>>,
+    value: OnceLock<Option<T>>,
+}
+
+impl<T: Send + 'static> Later<T> {
+    fn spawn(work: impl FnOnce() -> Option<T> + Send + 'static) -> Self {
+        Self {
+            thread: Mutex::new(Some(std::thread::spawn(work))),
+            value: OnceLock::new(),
+        }
+    }
+
+    /// Waits for it.
+    fn get(&self) -> &Option<T> {
+        self.value.get_or_init(|| {
+            let thread = self.thread.lock().ok()?.take()?;
+            thread.join().ok().flatten()
         })
     }
 }
@@ -235,10 +275,6 @@ pub(super) fn behind_command_line(text: &str) -> Option<usize> {
         }
     }
     behind
-}
-
-fn contains(text: &[u8], word: &str) -> bool {
-    String::from_utf8_lossy(text).contains(word)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ use crate::diagnostic::{Diagnostic, Level, Place};
 use crate::digest::{Digest, FileDigests};
 use crate::discover::{KernelSource, Language};
 use crate::folders::Folders;
-use crate::fs::FsError;
+use crate::fs::{self, FsError};
 use crate::message;
 use crate::package::Package;
 use crate::peak::Peak;
@@ -222,6 +222,7 @@ impl<'a> Job<'a> {
         shop.progress.started(&label);
         let start = Instant::now();
         let made = self.run(shop);
+        self.clear(shop);
         let took = start.elapsed();
         shop.progress.finished(&label, took, made.is_ok());
         let made = made.map_err(|error| error.of_source(self, shop))?;
@@ -348,6 +349,13 @@ impl<'a> Job<'a> {
             .finished(&label, start.elapsed(), made.is_ok());
         let (unit, _) = made.map_err(|error| error.of_source(self, shop))?;
         Ok(unit)
+    }
+
+    /// Removes what its compilers wrote, at once, so that nobody waits for it at the end. What is in the way stays.
+    fn clear(&self, shop: &Shop<'_>) {
+        for extension in ["ii", "ptx", "cubin"] {
+            let _ = fs::remove_file(&self.scratch(shop, extension));
+        }
     }
 
     /// A file of this unit's own in the work folder.

@@ -9,8 +9,9 @@ use super::{Job, Shop, UnitError, instantiate};
 use crate::digest::Digest;
 use crate::fs;
 use crate::message;
+use crate::prune::prune;
 use crate::run::ToolCommand;
-use crate::source::Declarations;
+use crate::source::{Declarations, Files};
 
 /// A source with everything it includes.
 pub(super) struct Preprocessed {
@@ -53,7 +54,10 @@ impl Preprocessed {
         };
         let root = &shop.package.root;
         let file = |name: &Path| root.join(called.get(name).map_or(name, PathBuf::as_path));
-        let mut declarations = Declarations::read(&String::from_utf8_lossy(&read.whole()));
+        let headers = read.behind.as_ref().map(|prefix| prefix.files.clone());
+        let text = String::from_utf8_lossy(&read.text);
+        let mut declarations = Declarations::read_behind(headers.unwrap_or_default(), &text);
+        drop(text);
         declarations.locate(|name| {
             let text = std::fs::read(file(name)).ok()?;
             Some(String::from_utf8_lossy(&text).into_owned())
@@ -68,15 +72,27 @@ impl Preprocessed {
         read
     }
 
+    /// How many bytes all of it is.
+    pub(super) fn len(&self) -> usize {
+        let headers = self.behind.as_ref().and_then(|prefix| prefix.headers());
+        headers.map_or(0, |headers| headers.text().len()) + self.text.len()
+    }
+
     /// The text with the headers that it stands behind. The marker of the source comes first: the compiler takes what it
     /// names for the source, and what is entered from there for headers.
     pub(super) fn whole(&self) -> Vec<u8> {
-        let Some(prefix) = &self.behind else {
+        let Some(headers) = self.behind.as_ref().and_then(|prefix| prefix.headers()) else {
             return self.text.clone();
         };
         let first = self.text.iter().position(|byte| *byte == b'\n');
         let first = first.map_or(&self.text[..], |end| &self.text[..=end]);
-        [first, prefix.headers.text().as_bytes(), &self.text].concat()
+        [first, headers.text().as_bytes(), &self.text].concat()
+    }
+
+    /// The same with those declarations of the headers alone that the text or what will stand behind it needs.
+    pub(super) fn pruned(&self, behind: &str) -> Option<String> {
+        let headers = self.behind.as_ref()?.headers()?;
+        prune(headers, std::str::from_utf8(&self.text).ok()?, behind)
     }
 }
 
@@ -154,11 +170,8 @@ fn behind(
     let Some(start) = start.and_then(|start| text.get(start..)) else {
         return Ok(None);
     };
-    let declared = Declarations::read(&String::from_utf8_lossy(start));
-    if !shop
-        .headers
-        .holds(&prefix, &declared.files, &shop.package.root)
-    {
+    let read = Files::of(&String::from_utf8_lossy(start));
+    if !shop.headers.holds(&prefix, &read.named, &shop.package.root) {
         return Ok(None);
     }
     let text = start.to_vec();

@@ -61,9 +61,8 @@ impl Installer {
                 .env("PIP_USER", "0")
                 .env("PIP_REQUIRE_VIRTUALENV", "0"),
         };
-        ["TMPDIR", "TEMP", "TMP"]
-            .into_iter()
-            .fold(command, |command, name| command.env(name, temporary))
+        command
+            .temporary(temporary)
             .arg("--target")
             .arg(target)
             .arg(requirement)

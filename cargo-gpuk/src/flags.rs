@@ -40,7 +40,7 @@ pub struct Compilation {
     /// As the cargo profile that this one stems from, `dev` or `release`, builds
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// How many compilers run at once [default: the processors]
+    /// How many compilers run at once [default: the processors, from three on two more]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// How much memory they may take together: `8GiB`, `512MiB`, or `none` for any amount [default: what is left]

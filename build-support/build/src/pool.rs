@@ -20,10 +20,12 @@ impl Tokens {
         }
     }
 
-    /// As many as the machine has processors.
+    /// As many as the machine has processors, and from three on two more, as ninja does: compilers start, read and write for a
+    /// part of their time. Two processors are busy without that.
     #[must_use]
     pub fn of_machine() -> Self {
-        Self::fixed(std::thread::available_parallelism().map_or(1, Into::into))
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::fixed(processors + if processors > 2 { 2 } else { 0 })
     }
 
     /// Those of the jobserver that cargo started this build script with; the machine's without one.

@@ -1,6 +1,7 @@
 //! A preprocessed text in pieces, with what each declares and what it names.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::declaration::Piece;
 use super::splitter::Splitter;
@@ -9,7 +10,7 @@ use super::token::{self, Directive, Token, TokenKind};
 /// A text, split.
 #[derive(Debug)]
 pub(crate) struct Headers {
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) directives: Vec<Directive>,
     pub(super) markers: Vec<Marker>,
     pub(super) parts: Vec<Part>,
@@ -46,7 +47,7 @@ pub(super) struct Marker {
 
 impl Headers {
     /// Splits the text of headers alone.
-    pub(crate) fn new(text: String) -> Option<Self> {
+    pub(crate) fn new(text: Arc<str>) -> Option<Self> {
         Self::read(text, None)
     }
 
@@ -57,10 +58,10 @@ impl Headers {
 
     /// Splits what stands behind other headers; its words are numbered on.
     pub(super) fn after(headers: &Self, text: &str) -> Option<Self> {
-        Self::read(text.to_owned(), Some(headers))
+        Self::read(text.into(), Some(headers))
     }
 
-    fn read(text: String, before: Option<&Self>) -> Option<Self> {
+    fn read(text: Arc<str>, before: Option<&Self>) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
         let (tokens, directives) = token::split(&text);
         let mut headers = Self {

@@ -29,7 +29,7 @@ int (*hook(int))(int);
 "#;
 
 fn pruned(user: &str) -> String {
-    let headers = Headers::new(HEADERS.to_owned()).unwrap();
+    let headers = Headers::new(HEADERS.into()).unwrap();
     prune(&headers, &format!("# 1 \"k.cu\"\n{user}\n"), "").unwrap()
 }
 

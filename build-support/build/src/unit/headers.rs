@@ -170,16 +170,18 @@ impl Prefix {
         let text = between(&text, &source)?;
         let paths = Files::of(text).named.into_iter().collect();
         let (text, _) = shop.folders.rename(text.as_bytes().to_vec());
+        let text: Arc<str> = String::from_utf8(text).ok()?.into();
+        let of_headers = Arc::clone(&text);
+        // Sources are preprocessed meanwhile.
+        let headers = Later::spawn(move || Headers::new(of_headers));
         let mut content = Text::default();
-        content.add(&text);
-        let text = String::from_utf8(text).ok()?;
+        content.add(text.as_bytes());
         Some(Self {
+            headers,
             content,
             macros,
             files: Files::of(&text),
             paths,
-            // Sources are preprocessed meanwhile.
-            headers: Later::spawn(move || Headers::new(text)),
         })
     }
 }

@@ -222,3 +222,56 @@ fn nvcc_ten_builds_at_once_agree() {
     let all: Vec<_> = all.collect();
     assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
 }
+
+/// Stands for a device compiler that goes on after its build was killed: it writes its PTX once more when that of the next build
+/// has just written its own, which then waits for that.
+#[cfg(unix)]
+const LATE: &str = r#"#!/bin/bash
+"$@"; status=$?
+wait_for() { for _ in {1..1200}; do [ -e "$1" ] && return; sleep 0.05; done; }
+if [[ $1 = *cicc ]]; then
+    out=${!#}
+    if mkdir first 2>/dev/null; then
+        cp "$out" saved; touch compiled
+        wait_for next
+        cp saved "$out"; touch copied
+    elif [ ! -e next ]; then
+        touch next
+        wait_for copied
+    fi
+fi
+exit $status
+"#;
+
+#[test]
+#[cfg(unix)]
+#[ignore = "needs nvcc"]
+fn nvcc_compilers_of_a_killed_build_do_not_write_into_the_next() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let source =
+        |value: u32| format!("extern \"C\" __global__ void k(int *y) {{ y[0] = {value}; }}\n");
+    let project = Project::new("p", GPUK)
+        .file("late", LATE)
+        .config("archs = ['80']")
+        .file("kernels/k.cu", &source(1));
+    let late = project.root().join("late");
+    std::fs::set_permissions(&late, PermissionsExt::from_mode(0o755)).unwrap();
+    let project = project.env("GPUK_WRAPPER", late.to_str());
+    let mut child = project.gpuk_command(&["build", "-q"]).spawn().unwrap();
+    let compiled = project.root().join("compiled");
+    while !compiled.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it waits");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    project.write("kernels/k.cu", &source(2));
+    let _ = project.gpuk(&["build"]).ok();
+    assert!(project.root().join("copied").exists(), "the two met");
+    let clean = Project::new("p", GPUK)
+        .config("archs = ['80']")
+        .file("kernels/k.cu", &source(2));
+    let _ = clean.gpuk(&["build"]).ok();
+    assert_eq!(results(&project.root()), results(&clean.root()));
+}

@@ -18,6 +18,7 @@ use crate::pipeline::{self, BuildError};
 use crate::progress::Progress;
 use crate::run::ToolCommand;
 use crate::unit::{Job, Shop};
+use crate::work;
 
 /// A stage whose result is text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +115,9 @@ fn one(
     let mut jobs = plan.jobs.iter().chain(&plan.links);
     let job = jobs.find(|job| job.source.path == request.source);
     let job = job.ok_or_else(|| InspectError::NoSource(request.source.to_owned()))?;
-    fs::create_dir(shop.work).map_err(BuildError::from)?;
+    work::begin(shop.work).map_err(BuildError::from)?;
     let text = made(&plan, job, shop, env, request.stage);
-    fs::remove_dir(shop.work).map_err(BuildError::from)?;
+    work::end(shop.work).map_err(BuildError::from)?;
     let text = String::from_utf8_lossy(&text?).into_owned();
     Ok(Inspected {
         text: match request.entry {

@@ -60,6 +60,7 @@ pub mod toolchain;
 mod tools;
 mod unit;
 pub mod vendor;
+mod work;
 mod wrap;
 
 pub use driver::{Build, ScriptError, main};

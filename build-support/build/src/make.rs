@@ -9,13 +9,13 @@ use crate::budget;
 use crate::config::Arch;
 use crate::diagnostic::{Code, Diagnostic, Level};
 use crate::discover::{KernelSource, Sources};
-use crate::fs;
 use crate::host::{HostJob, MadeObject};
 use crate::pipeline::{BuildError, Failure};
 use crate::pool::{self, Room, Tokens};
 use crate::store::Unit;
 use crate::tools::ToolsError;
 use crate::unit::{Job, Made, Part, Shop, UnitError};
+use crate::work;
 
 /// What has to be there at the end.
 #[derive(Debug)]
@@ -77,8 +77,7 @@ pub(crate) fn make<'a>(
     tokens: &Tokens,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<MadeAll<'a>, BuildError> {
-    fs::remove_dir(shop.work)?;
-    fs::create_dir(shop.work)?;
+    work::begin(shop.work)?;
     let (fragments, jobs): (Vec<_>, Vec<_>) =
         plan.jobs.iter().partition(|job| job.is_fragment(shop));
     let to_do = expect(&jobs, shop);
@@ -122,7 +121,7 @@ pub(crate) fn make<'a>(
     push_new(findings, warnings);
     let mut units = link(plan, &outcome.made, shop, tokens, findings)?;
     let objects = objects(plan, shop, tokens, findings, &mut files)?;
-    fs::remove_dir(shop.work)?;
+    work::end(shop.work)?;
     let alone = outcome.made.into_iter();
     let alone = alone.filter(|(job, _)| job.source.link.is_none());
     units.extend(alone.map(|(job, made)| MadeUnit {

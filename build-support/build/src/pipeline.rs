@@ -29,6 +29,7 @@ use crate::run::ToolError;
 use crate::store::Store;
 use crate::tools::{Tools, ToolsError};
 use crate::unit::{Prefixes, Shop};
+use crate::work;
 use crate::wrap;
 
 /// How far to go, and with what.
@@ -132,7 +133,7 @@ pub(crate) fn with_shop<T>(
         digests: &FileDigests::new(),
         progress,
         headers: Prefixes::default(),
-        work: &package.out.join("work"),
+        work: &work::folder(&package.out),
     };
     let mut done = work(&shop, findings);
     if let Err(BuildError::Findings { failure }) = &mut done {

@@ -10,11 +10,25 @@ fn sorted<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     lines
 }
 
-/// What a build says that it runs.
+/// What a build says that it runs, but for the name of the folder that it has for itself.
 fn run(project: &Project) -> Vec<String> {
     let output = project.gpuk(&["build", "-v"]).ok();
     let lines = output.stderr.lines();
-    sorted(lines.filter_map(|line| line.trim_start().strip_prefix("Running ")))
+    let lines = lines.filter_map(|line| line.trim_start().strip_prefix("Running "));
+    let lines: Vec<_> = lines.map(in_work).collect();
+    sorted(lines.iter().map(String::as_str))
+}
+
+/// `…/work/1a2-b3c4d5/x.ii` becomes `…/work/x.ii`.
+fn in_work(line: &str) -> String {
+    let mut parts = line.split("/p/work/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += "/p/work";
+        let own = part.find(['/', ' ']).unwrap();
+        out += &part[own..];
+    }
+    out
 }
 
 fn dry(project: &Project, command: &str) -> Vec<String> {

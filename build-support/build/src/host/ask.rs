@@ -26,7 +26,8 @@ impl HostJob<'_> {
         let (text, ptx) = (self.scratch(shop, "probed.ii"), self.scratch(shop, "ptx"));
         let recipe = shop.tools.recipe(arch, false)?;
         let command = recipe.compile(&text, &ptx, self.source, &shop.package.root);
-        Ok((shop.tools.wrapped(command), [text, ptx]))
+        let command = shop.tools.wrapped(command.temporary(shop.work));
+        Ok((command, [text, ptx]))
     }
 
     /// Compiles the text with the probe behind it for the lowest architecture; nothing else of the result is used.

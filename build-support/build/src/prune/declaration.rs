@@ -233,34 +233,6 @@ impl<'t> Splitter<'t, '_> {
         (!names.is_empty()).then_some((to, Some(names)))
     }
 
-    /// The words up to `to` but keywords, attributes, arguments of templates and initializers; of a body only
-    /// those of an enumeration.
-    fn names(&self, from: usize, to: usize) -> Vec<&'t str> {
-        let (mut names, mut at, mut is_enum) = (Vec::new(), from, false);
-        while at < to {
-            let word = self.word(at);
-            at = match self.kind(at) {
-                b'{' if !is_enum => self.closed(at).unwrap_or(to),
-                b'=' if !is_enum => self.behind_initializer(at, to),
-                b'<' if !is_enum => self.closed_angle(at).unwrap_or(at + 1),
-                b'i' if WITH_BRACKETS.contains(&word) && self.kind(at + 1) == b'(' => {
-                    self.closed(at + 1).unwrap_or(to)
-                }
-                b'i' => {
-                    match word {
-                        "enum" => is_enum = true,
-                        "class" | "struct" | "union" => is_enum = false,
-                        _ if !KEYWORDS.contains(&word) => names.push(word),
-                        _ => {}
-                    }
-                    at + 1
-                }
-                _ => at + 1,
-            };
-        }
-        names
-    }
-
     /// A class or an enumeration with a body, or its mere announcement.
     fn class(&self, keyword: usize, is_template: bool) -> Option<(usize, Option<Vec<&'t str>>)> {
         let mut at = keyword + 1;
@@ -269,7 +241,7 @@ impl<'t> Splitter<'t, '_> {
             at = match self.kind(at) {
                 b'{' => break at,
                 b';' => {
-                    let names = self.names(keyword, at);
+                    let names = self.declared(keyword, at);
                     return Some((at + 1, (!names.is_empty()).then_some(names)));
                 }
                 b'i' if WITH_BRACKETS.contains(&word) && self.kind(at + 1) == b'(' => {
@@ -295,10 +267,10 @@ impl<'t> Splitter<'t, '_> {
             _ => return None,
         };
         let mut names = match self.word(keyword) {
-            "enum" => self.names(keyword, to),
+            "enum" => self.declared(keyword, to),
             _ => self.class_name(keyword + 1, open),
         };
-        names.extend(self.names(body, to));
+        names.extend(self.declared(body, to));
         (!names.is_empty()).then_some((to, Some(names)))
     }
 

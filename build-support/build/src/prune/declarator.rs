@@ -8,7 +8,7 @@ use super::splitter::{Splitter, WITH_BRACKETS};
 
 impl<'t> Splitter<'t, '_> {
     /// The names that the declarators up to `to` declare, with those of classes and enumerations before them: not their types,
-    /// parameters and initializers.
+    /// parameters and initializers; of a body those of an enumeration alone.
     pub(super) fn declared(&self, from: usize, to: usize) -> Vec<&'t str> {
         let (mut names, mut at, mut is_enum) = (Vec::new(), from, false);
         while at < to {
